@@ -1,0 +1,56 @@
+/* One request from body to reply: decode, compute, encode. No HTTP here; the server calls these in this order. */
+#ifndef API_JOB_H
+#define API_JOB_H
+
+#include "api/text.h"
+#include "core/error.h"
+#include "core/pool.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum job_kind {
+    JOB_ATTENTION, /* POST /v1/attention */
+};
+
+enum job_format {
+    JOB_JSON,
+};
+
+/* What the operator allows. */
+struct job_limits {
+    size_t elements;       /* numbers in the tensors of one request, and in what is computed from them */
+    size_t reply_elements; /* numbers in one reply */
+    size_t memory;         /* bytes that one request may hold */
+};
+
+struct job;
+
+/* Decodes and checks a body: everything that can be refused without computing is refused here. The text is taken over:
+ * freed and zeroed as soon as it is decoded (also on failure). NULL and an error. Runs on the calling thread. */
+struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
+                    struct error *err);
+
+/* Roughly how much there is to do, in floating-point operations, numbers to print included: decides whether a thread hop pays. */
+double job_work(const struct job *job);
+
+/* Computes. `pool` may be NULL (the calling thread alone, as for tiny jobs). Stops at the next block when *cancel becomes
+ * true. After it has returned true nothing can fail but memory. */
+bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err);
+
+/* The reply is a sequence of blocks; each is encoded by a call of its own, in any order, on any thread, also at the same
+ * time. One block: the reply is small and complete in it. */
+size_t job_blocks(const struct job *job);
+bool job_block(const struct job *job, size_t index, struct text *out);
+
+/* Media type of the reply. */
+const char *job_media_type(const struct job *job);
+
+/* Seconds spent in job_new and job_run. */
+double job_parse_seconds(const struct job *job);
+double job_compute_seconds(const struct job *job);
+
+void job_free(struct job *job); /* NULL is fine */
+
+#endif

@@ -1,0 +1,25 @@
+/* Growable bytes. */
+#ifndef API_TEXT_H
+#define API_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Zero-initialise; free with text_free. When memory runs out `failed` is set, the contents stay as they were and all
+ * later appends do nothing: check once, at the end. */
+struct text {
+    char *data;
+    size_t length, capacity;
+    bool failed;
+};
+
+void text_free(struct text *text); /* and zeroes it */
+
+/* Room for `more` bytes past length, or NULL (failed is set): write there, then add to length. */
+char *text_reserve(struct text *text, size_t more);
+
+void text_append(struct text *text, const char *bytes, size_t length);
+void text_string(struct text *text, const char *string);
+void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

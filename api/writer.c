@@ -1,0 +1,148 @@
+/* JSON text, a token at a time. */
+#include "api/writer.h"
+
+#include "api/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void separate(struct writer *w)
+{
+    if (w->comma)
+        text_append(w->out, ",", 1);
+    w->comma = true;
+}
+
+static void open_with(struct writer *w, const char *bracket)
+{
+    separate(w);
+    text_append(w->out, bracket, 1);
+    w->comma = false;
+}
+
+static void close_with(struct writer *w, const char *bracket)
+{
+    text_append(w->out, bracket, 1);
+    w->comma = true;
+}
+
+void writer_object_begin(struct writer *w)
+{
+    open_with(w, "{");
+}
+
+void writer_object_end(struct writer *w)
+{
+    close_with(w, "}");
+}
+
+void writer_array_begin(struct writer *w)
+{
+    open_with(w, "[");
+}
+
+void writer_array_end(struct writer *w)
+{
+    close_with(w, "]");
+}
+
+void writer_key(struct writer *w, const char *name)
+{
+    writer_string(w, name);
+    text_append(w->out, ":", 1);
+    w->comma = false;
+}
+
+static void escape(struct text *out, unsigned char c)
+{
+    const char *from = "\"\\\b\f\n\r\t";
+    const char *to = "\"\\bfnrt";
+    const char *found = strchr(from, c);
+    if (c != 0 && found)
+        text_format(out, "\\%c", to[found - from]);
+    else
+        text_format(out, "\\u%04x", c);
+}
+
+void writer_string_n(struct writer *w, const char *bytes, size_t length)
+{
+    separate(w);
+    text_append(w->out, "\"", 1);
+    size_t plain = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+            continue;
+        text_append(w->out, bytes + plain, i - plain);
+        escape(w->out, c);
+        plain = i + 1;
+    }
+    text_append(w->out, bytes + plain, length - plain);
+    text_append(w->out, "\"", 1);
+}
+
+void writer_string(struct writer *w, const char *string)
+{
+    writer_string_n(w, string, strlen(string));
+}
+
+void writer_integer(struct writer *w, int64_t value)
+{
+    separate(w);
+    text_format(w->out, "%" PRId64, value);
+}
+
+void writer_real(struct writer *w, double value)
+{
+    if (!isfinite(value)) {
+        writer_null(w);
+        return;
+    }
+    separate(w);
+    char *room = text_reserve(w->out, NUMBER_TEXT_MAX);
+    if (room)
+        w->out->length += (size_t)(number_print_float64(room, value) - room);
+}
+
+void writer_bool(struct writer *w, bool value)
+{
+    separate(w);
+    text_string(w->out, value ? "true" : "false");
+}
+
+void writer_null(struct writer *w)
+{
+    separate(w);
+    text_string(w->out, "null");
+}
+
+void writer_raw(struct writer *w, const char *json, size_t length)
+{
+    separate(w);
+    text_append(w->out, json, length);
+}
+
+void writer_member_string(struct writer *w, const char *name, const char *string)
+{
+    writer_key(w, name);
+    writer_string(w, string);
+}
+
+void writer_member_integer(struct writer *w, const char *name, int64_t value)
+{
+    writer_key(w, name);
+    writer_integer(w, value);
+}
+
+void writer_member_real(struct writer *w, const char *name, double value)
+{
+    writer_key(w, name);
+    writer_real(w, value);
+}
+
+void writer_member_bool(struct writer *w, const char *name, bool value)
+{
+    writer_key(w, name);
+    writer_bool(w, value);
+}

@@ -1,0 +1,47 @@
+/* Views and their sizes. */
+#include "core/tensor.h"
+
+#include <stdio.h>
+
+size_t dtype_size(enum dtype dtype)
+{
+    return dtype == DTYPE_FLOAT64 ? sizeof(double) : dtype == DTYPE_FLOAT32 ? sizeof(float) : 1;
+}
+
+const char *dtype_name(enum dtype dtype)
+{
+    return dtype == DTYPE_FLOAT64 ? "float64" : dtype == DTYPE_FLOAT32 ? "float32" : "bool";
+}
+
+struct tensor tensor_dense(enum dtype dtype, size_t rank, const size_t *shape, void *data)
+{
+    struct tensor t = {.data = data, .dtype = dtype, .rank = rank};
+    size_t stride = 1;
+    for (size_t a = rank; a-- > 0; stride *= shape[a]) {
+        t.shape[a] = shape[a];
+        t.stride[a] = stride;
+    }
+    return t;
+}
+
+size_t tensor_count(struct tensor t)
+{
+    size_t count = 1;
+    for (size_t a = 0; a < t.rank; a++)
+        count *= t.shape[a];
+    return count;
+}
+
+bool size_multiply(size_t a, size_t b, size_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+char *tensor_shape_text(struct tensor t, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t a = 0; a < t.rank && used < size; a++)
+        used += (size_t)snprintf(out + used, size - used, "[%zu]", t.shape[a]);
+    return out;
+}

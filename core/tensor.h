@@ -1,0 +1,43 @@
+/* Tensors: strided views of row-major numbers. A view owns nothing. */
+#ifndef CORE_TENSOR_H
+#define CORE_TENSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TENSOR_RANK_MAX 5
+
+enum dtype {
+    DTYPE_FLOAT64,
+    DTYPE_FLOAT32,
+    DTYPE_BOOL, /* one byte, 0 or 1 */
+};
+
+/* Strides count elements. data == NULL: absent. */
+struct tensor {
+    void *data;
+    enum dtype dtype;
+    size_t rank;
+    size_t shape[TENSOR_RANK_MAX];
+    size_t stride[TENSOR_RANK_MAX];
+};
+
+/* Bytes of one element. */
+size_t dtype_size(enum dtype dtype);
+
+/* "float64", "float32" or "bool". */
+const char *dtype_name(enum dtype dtype);
+
+/* A dense row-major view of `data`. */
+struct tensor tensor_dense(enum dtype dtype, size_t rank, const size_t *shape, void *data);
+
+/* Number of elements: the product of the shape (the maker has checked that it does not overflow). */
+size_t tensor_count(struct tensor t);
+
+/* a * b, or false when it does not fit size_t. */
+bool size_multiply(size_t a, size_t b, size_t *product);
+
+/* Writes "[2][3][4]" into `out` and returns it. */
+char *tensor_shape_text(struct tensor t, char *out, size_t size);
+
+#endif
