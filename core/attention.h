@@ -1,0 +1,78 @@
+/* Attention: O = softmax(softcap(scale Q K^T) + bias | mask) V, for every head, with every step open to view.
+ *
+ * b batch, h query head of H, g key/value head of G (g = h / (H/G)), i query of n, j key of m (m counts the past),
+ * d = d_k, e = d_v. Vaswani et al. 2017; the order of the steps is that of QUANTITIES. */
+#ifndef CORE_ATTENTION_H
+#define CORE_ATTENTION_H
+
+#include "core/arena.h"
+#include "core/mask.h"
+#include "core/pool.h"
+#include "core/quantity.h"
+#include "core/request.h"
+
+#include <stdatomic.h>
+
+/* A request, resolved. Filled by attention_check, the tensors by attention_prepare; read-only for others. */
+struct attention {
+    const struct attention_request *request;
+    enum dtype dtype;
+    size_t batch, heads, kv_heads, queries, keys, past, d_k, d_v;
+    size_t d_out;              /* width of an output row as returned: d_v, heads * d_v (packed) or the columns of w_o */
+    bool has_batch, has_heads; /* the reply has these axes */
+    bool packed;               /* output is [b][n][heads * d_v] */
+    double scale;
+    struct mask mask;
+    struct tensor q, k, v; /* rank 4, [b][H][n][d], [b][G][m][d], [b][G][m][e]: what enters the scores; last stride 1 */
+    bool v_finite;         /* no NaN or infinity in v: hidden keys may be multiplied by a weight of 0 */
+};
+
+/* Checks shapes and options. Allocates nothing. */
+bool attention_check(struct attention *a, const struct attention_request *request, struct error *err);
+
+/* Why this request has no such quantity ("capped needs softcap"), or NULL when it has it. */
+const char *attention_lacks(const struct attention *a, enum quantity quantity);
+
+/* Numbers that a quantity has per query, and in all. */
+size_t attention_width(const struct attention *a, enum quantity quantity);
+size_t attention_count(const struct attention *a, enum quantity quantity);
+
+/* Floating-point operations of attention_prepare and attention_run together, roughly; no overflow (double). */
+double attention_flops(const struct attention *a);
+
+/* Projections, rotary embedding, the past put in front, the mask made ready. A projection that overflows is ERROR_INVALID. */
+bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err);
+
+/* Where results go: dense [b][h][n][width] arrays of the dtype (OUTPUT: [b][n][h][e] when packed; ALLOWED: bytes),
+ * NULL where not wanted. PRODUCTS and CONTRIBUTIONS are not computed here. */
+struct attention_results {
+    void *of[QUANTITY_COUNT];
+};
+
+/* Computes all rows. OUTPUT must be wanted. ERROR_INVALID for rows without a visible key (unless zeros were asked for),
+ * and for rows whose visible scores or outputs overflow; ERROR_CANCELLED when *cancel became true. The numbers depend on the request
+ * alone: not on what is wanted, not on the pool. */
+bool attention_run(const struct attention *a, const struct attention_results *results, struct pool *pool,
+                   const atomic_bool *cancel, struct arena *arena, struct error *err);
+
+/* The computation is cut into blocks of rows: block t is some rows of one head, in the order [b][h][n]. */
+struct attention_rows {
+    size_t b, h, first, count;
+};
+size_t attention_blocks(const struct attention *a);
+struct attention_rows attention_block(const struct attention *a, size_t block);
+
+/* One block again, of a request that attention_run has accepted: results->of[x] points at the block's own rows
+ * [count][width] (OUTPUT is ignored). False when there is no memory. Any thread. */
+bool attention_block_run(const struct attention *a, size_t block, const struct attention_results *results);
+
+/* The terms of row i: out[m][d_k] = q_it k_jt, and out[m][e] = weights[j] v_jt (0 where the weight is 0). `weights` is row i of
+ * DROPPED where there is dropout, of WEIGHTS otherwise. */
+void attention_products(const struct attention *a, size_t b, size_t h, size_t i, void *out);
+void attention_contributions(const struct attention *a, size_t b, size_t h, size_t i, const void *weights, void *out);
+
+/* [b][n][d_out] = [b][n][h][e] W_o + b_o. `merged` and `out` are dense. ERROR_INVALID on overflow. */
+bool attention_project_output(const struct attention *a, const void *merged, void *out, struct pool *pool,
+                              struct error *err);
+
+#endif

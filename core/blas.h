@@ -1,0 +1,25 @@
+/* Matrix products by OpenBLAS: the only door to it. */
+#ifndef CORE_BLAS_H
+#define CORE_BLAS_H
+
+#include "core/error.h"
+#include "core/tensor.h"
+
+/* Call once, before any thread of ours exists: one BLAS thread per call, the pthread flavour (others give wrong results
+ * or ignore the setting), and a few products checked against a plain loop. ERROR_INVALID says what is wrong. */
+bool blas_start(struct error *err);
+
+/* One product large enough that the calling thread gets its BLAS buffer now and not under load. */
+void blas_warm(void);
+
+const char *blas_config(void); /* version and build options */
+const char *blas_core(void);   /* the kernel in use, "Haswell" ... */
+
+enum blas_side { BLAS_PLAIN, BLAS_TRANSPOSED };
+
+/* c[m][n] = a[m][k] b[k][n], or with BLAS_TRANSPOSED a[m][k] b[n][k]^T; row strides in elements; c is overwritten, whatever
+ * it held. dtype float64 or float32. */
+void blas_product(enum dtype dtype, enum blas_side b_side, size_t m, size_t n, size_t k, const void *a, size_t a_stride,
+                  const void *b, size_t b_stride, void *c, size_t c_stride);
+
+#endif

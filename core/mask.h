@@ -1,0 +1,49 @@
+/* Which keys a query may see. */
+#ifndef CORE_MASK_H
+#define CORE_MASK_H
+
+#include "core/arena.h"
+#include "core/request.h"
+
+/* The sizes that masks are checked against; keys count the past. */
+struct mask_sizes {
+    size_t batch, heads, queries, keys, past;
+};
+
+/* A mask made ready. Positions: P(i) = i + offset, R(j) = j; with documents both are counted inside the document:
+ * R(j) = earlier keys with j's id, P(i) = earlier queries with i's id + the offset, which is the past keys of that id, or with
+ * align_end the document's keys minus its queries; an explicit query_offset is taken as it is. */
+struct mask {
+    const struct mask_request *request;
+    struct mask_sizes sizes;
+    const int64_t *query_position; /* [n], with documents: offset included unless it was explicit */
+    const int64_t *key_position;   /* [m], with documents */
+    struct tensor allow, bias;     /* rank-4 views, broadcast by stride 0 */
+    const double *slopes;          /* [h] with alibi */
+};
+
+/* Keys [begin, end) may be visible; `some` says that not all of them are (mask_row then knows which). */
+struct mask_span {
+    size_t begin, end;
+    bool some;
+};
+
+/* Refuses what does not fit the sizes or means nothing together. */
+bool mask_check(const struct mask_request *request, struct mask_sizes sizes, struct error *err);
+
+/* Resolves a checked request; memory from the arena. */
+bool mask_prepare(struct mask *mask, const struct mask_request *request, struct mask_sizes sizes, struct arena *arena,
+                  struct error *err);
+
+/* The keys that query i of (b, h) may see, the bias not counted. When the span is `some`, visible[begin .. end) is filled. */
+struct mask_span mask_row(const struct mask *mask, size_t b, size_t h, size_t i, unsigned char *visible);
+
+/* Adds mask.bias and the ALiBi bias, -slope |P(i) - R(j)|, of query i to row[m] (of the request's dtype). */
+bool mask_has_bias(const struct mask *mask);
+void mask_add_bias(const struct mask *mask, size_t b, size_t h, size_t i, enum dtype dtype, void *row);
+
+/* Standard ALiBi slopes of `heads` heads (Press, Smith, Lewis 2022): 2^(-8(t+1)/H) for a power of two; otherwise with N
+ * the largest power of two below H those of N, then 2^(-4(2t+1)/N). */
+void mask_alibi_slopes(size_t heads, double *slopes);
+
+#endif
