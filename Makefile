@@ -1,0 +1,224 @@
+# Builds, tests and checks attentiond; `make help` lists the targets.
+#
+# FLAVOUR says how: release, debug, sanitize (ASan and UBSan), thread (TSan), fuzz (clang, ASan and coverage),
+# gcc and clang (everything is an error; for lint). Everything made lies under build/FLAVOUR.
+
+FLAVOUR ?= release
+PORT ?= 8080
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+VERSION := 0.1.0
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+B := build/$(FLAVOUR)
+say = @printf '%8s  %s\n' '$(1)' '$(2)'
+# A variable whose command runs at most once, and only when a recipe wants it: pkg-config may not be installed before.
+once = $(eval $(1) := $(shell $(2)))$($(1))
+
+### Flags ##############################################################################################################
+
+ifneq ($(filter default undefined,$(origin CC)),)
+CC := $(if $(filter fuzz clang,$(FLAVOUR)),clang,gcc)
+endif
+ifneq ($(filter default undefined,$(origin AR)),)
+AR := ar
+endif
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
+# No contraction to fused multiply-add: the same source gives the same bits wherever it is compiled.
+BASE := -std=c11 -D_GNU_SOURCE -pthread -g -ffp-contract=off -fPIE -fno-omit-frame-pointer $(WARNINGS)
+HARDEN := -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=2
+LINK := -pthread -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+
+FLAGS_release := -O2 $(HARDEN)
+FLAGS_debug := -O0
+FLAGS_sanitize := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+FLAGS_thread := -O1 -fsanitize=thread
+FLAGS_fuzz := -O1 -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+FLAGS_gcc := -O2 $(HARDEN) -Werror
+FLAGS_clang := -O2 $(HARDEN) -Werror
+ifndef FLAGS_$(FLAVOUR)
+$(error FLAVOUR is release, debug, sanitize, thread, fuzz, gcc or clang)
+endif
+# The arithmetic gains from -O3, nothing else does.
+core_FLAGS := $(if $(filter -O2,$(FLAGS_$(FLAVOUR))),-O3)
+
+COMPILE = $(CC) $(BASE) $(FLAGS_$(FLAVOUR)) $(CPPFLAGS) $(CFLAGS)
+LINKER = $(CC) $(LINK) $(filter -O% -fsanitize% -fno-sanitize%,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
+
+blas_CFLAGS = $(call once,blas_CFLAGS,pkg-config --cflags openblas)
+blas_LIBS = $(call once,blas_LIBS,pkg-config --libs openblas)
+json_CFLAGS = $(call once,json_CFLAGS,pkg-config --cflags jansson zlib)
+json_LIBS = $(call once,json_LIBS,pkg-config --libs jansson zlib)
+mhd_CFLAGS = $(call once,mhd_CFLAGS,pkg-config --cflags libmicrohttpd)
+mhd_LIBS = $(call once,mhd_LIBS,pkg-config --libs libmicrohttpd)
+check_CFLAGS = $(call once,check_CFLAGS,pkg-config --cflags check)
+check_LIBS = $(call once,check_LIBS,pkg-config --libs check)
+curl_CFLAGS = $(call once,curl_CFLAGS,pkg-config --cflags libcurl)
+curl_LIBS = $(call once,curl_LIBS,pkg-config --libs libcurl)
+
+### Layers #############################################################################################################
+# Each is compiled seeing only what it may use: build/include/PART holds links to those folders and nothing else.
+
+LAYERS := core api server
+core_SEES := core
+api_SEES := core api
+server_SEES := core api server
+core_USES = $(blas_CFLAGS)
+api_USES = $(json_CFLAGS)
+server_USES = $(mhd_CFLAGS)
+
+# Tests of a layer see and link that layer and those below; tests over HTTP see nothing but the running program.
+SUITES := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/test_*.c))))
+tests/core_SEES := core tests
+tests/api_SEES := core api tests
+tests/server_SEES := core api server tests
+tests/http_SEES := tests
+tests/core_USES = $(core_USES) $(check_CFLAGS)
+tests/api_USES = $(api_USES) $(check_CFLAGS)
+tests/server_USES = $(api_USES) $(server_USES) $(check_CFLAGS)
+tests/http_USES = $(json_CFLAGS) $(curl_CFLAGS) $(check_CFLAGS)
+core_ARCHIVES := $B/libcore.a
+api_ARCHIVES := $B/libapi.a $(core_ARCHIVES)
+server_ARCHIVES := $B/libserver.a $(api_ARCHIVES)
+http_ARCHIVES :=
+core_LIBS = $(blas_LIBS) -lm
+api_LIBS = $(json_LIBS) $(core_LIBS)
+server_LIBS = $(mhd_LIBS) $(api_LIBS)
+http_LIBS = $(curl_LIBS) $(json_LIBS) -lm
+
+objects = $(patsubst %.c,$B/%.o,$(wildcard $(1)/*.c))
+PROGRAM := $B/attentiond
+MAIN := $B/server/main.o
+TEST_PROGRAMS := $(SUITES:%=$B/tests/%/suite)
+
+.PHONY: all programs objects
+all: $(PROGRAM) ## build build/release/attentiond
+programs: $(PROGRAM) $(TEST_PROGRAMS)
+
+$(PROGRAM): $(MAIN) $(server_ARCHIVES)
+	$(call say,LINK,$@)
+	@$(LINKER) -o $@ $^ $(server_LIBS)
+
+# $(1) a folder of sources, $(2) the name of its links under build/include, $(3) what needs to be installed
+define COMPILED
+build/include/$(2)/made:
+	@mkdir -p $$(@D)
+	@for seen in $$($(1)_SEES); do ln -sfn ../../../$$$$seen $$(@D)/$$$$seen; done
+	@touch $$@
+
+$B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(3)
+	$$(call say,CC,$$<)
+	@mkdir -p $$(@D)
+	@$$(COMPILE) $$($(1)_FLAGS) -Ibuild/include/$(2) $$($(1)_USES) -MMD -MP -c $$< -o $$@
+
+-include $$(wildcard $B/$(1)/*.d)
+endef
+
+define LAYER
+$(call COMPILED,$(1),$(1),deps-run)
+
+$B/lib$(1).a: $(filter-out $(MAIN),$(call objects,$(1)))
+	$$(call say,AR,$$@)
+	@rm -f $$@
+	@$(AR) rcs $$@ $$^
+endef
+
+# A folder of tests is one program: its test_*.c hold suites, its other files support them, tests/runner.c runs all.
+define SUITE
+$(call COMPILED,tests/$(1),tests-$(1),deps-test)
+
+$B/tests/$(1)/suites.h: $(wildcard tests/$(1)/test_*.c) tests/$(1) Makefile
+	@mkdir -p $$(@D)
+	@printf 'SUITE(%s)\n' $(patsubst tests/$(1)/test_%.c,%,$(sort $(wildcard tests/$(1)/test_*.c))) >$$@
+
+$B/tests/$(1)/runner.o: tests/runner.c $B/tests/$(1)/suites.h $B/flags | deps-test
+	@$$(COMPILE) -I$B/tests/$(1) $$(check_CFLAGS) -MMD -MP -c $$< -o $$@
+
+$B/tests/$(1)/suite: $(call objects,tests/$(1)) $B/tests/$(1)/runner.o $($(1)_ARCHIVES)
+	$$(call say,LINK,$$@)
+	@$$(LINKER) -o $$@ $$^ $$(check_LIBS) $$($(1)_LIBS)
+endef
+
+$(foreach layer,$(LAYERS),$(eval $(call LAYER,$(layer))))
+$(foreach suite,$(SUITES),$(eval $(call SUITE,$(suite))))
+
+objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%),$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
+
+# Everything is compiled again when the compiler or its flags are others than last time.
+.PHONY: FORCE
+$B/flags: FORCE | deps-run
+	@mkdir -p $(@D)
+	$(file >$@.new,$(COMPILE) $(LINKER) $(shell $(CC) --version))
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+### What must be installed #############################################################################################
+# A group is installed when one of its programs, or one of its libraries' pkg-config files, is missing.
+
+deps-run_TOOLS := gcc ar pkg-config
+deps-run_LIBRARIES := libmicrohttpd jansson openblas zlib
+deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev
+deps-test_LIBRARIES := check libcurl
+deps-test_PACKAGES := check libcurl4-openssl-dev
+deps-lint_TOOLS := clang clang-tidy clang-format cppcheck
+deps-lint_PACKAGES := clang clang-tidy clang-format cppcheck
+deps-fuzz_TOOLS := clang
+deps-fuzz_PACKAGES := clang libclang-rt-dev
+
+APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get
+.PHONY: deps deps-run deps-test deps-lint deps-fuzz
+deps: deps-run deps-test ## install what building and testing need (Debian packages)
+deps-test: | deps-run
+deps-lint deps-fuzz: | deps-test
+deps-run deps-test deps-lint deps-fuzz:
+	@missing=; \
+	for tool in $($@_TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
+	for library in $($@_LIBRARIES); do pkg-config --exists $$library 2>/dev/null || missing="$$missing $$library"; done; \
+	[ -z "$$missing" ] && exit 0; \
+	echo "Missing:$$missing"; \
+	command -v apt-get >/dev/null || { echo "Please install them: there is no apt-get here."; exit 1; }; \
+	echo "Installing with apt-get: $($@_PACKAGES)"; \
+	$(APT) update -q && $(APT) install -q -y --no-install-recommends $($@_PACKAGES)
+
+### Running ############################################################################################################
+
+.PHONY: run
+run: $(PROGRAM) ## build and start on 127.0.0.1:8080 (PORT=... for another port)
+	@echo "Try, in another terminal:"
+	@echo
+	@echo "  curl -s http://127.0.0.1:$(PORT)/v1/attention -d '$$(tr -d '\n' <docker/the-cat.json)'"
+	@echo
+	@exec $(PROGRAM) --listen 127.0.0.1 --port $(PORT)
+
+.PHONY: install
+install: $(PROGRAM) ## install under PREFIX (/usr/local), inside DESTDIR when given
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/attentiond
+
+### Testing ############################################################################################################
+# ThreadSanitizer and valgrind are slow, and ThreadSanitizer wants the address space where it expects it.
+
+RUN_WITH_thread := TSAN_OPTIONS="suppressions=$(CURDIR)/tests/thread.supp second_deadlock_stack=1 $(TSAN_OPTIONS)" \
+	CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),10) $(shell setarch -R true 2>/dev/null && echo setarch -R)
+RUN_WITH_sanitize := ASAN_OPTIONS="detect_stack_use_after_return=1 $(ASAN_OPTIONS)" \
+	UBSAN_OPTIONS="print_stacktrace=1 $(UBSAN_OPTIONS)" CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),5)
+RUN_WITH_debug := CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),3)
+
+.PHONY: test sanitize thread
+test: programs ## build and run all tests
+	@ATTENTIOND=$(CURDIR)/$(PROGRAM) $(RUN_WITH_$(FLAVOUR)) tests/run.sh $(TEST_PROGRAMS)
+
+sanitize thread: ## the same tests under ASan and UBSan (sanitize) or TSan (thread)
+	@$(MAKE) FLAVOUR=$@ test
+
+.PHONY: clean help
+clean: ## remove everything made
+	rm -rf build
+
+help: ## list the targets
+	@echo "make TARGET, where TARGET is one of"
+	@sed -n 's/^\([a-z][a-z -]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
+		printf '  %-18s %s\n' "$$target" "$$text"; done

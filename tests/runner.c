@@ -1,0 +1,19 @@
+/* Runs every suite of one folder of tests; the Makefile writes suites.h, one SUITE(name) a line. */
+#include <check.h>
+#include <stdlib.h>
+
+#define SUITE(name) Suite *name##_suite(void);
+#include "suites.h"
+#undef SUITE
+
+int main(void)
+{
+    SRunner *runner = srunner_create(NULL);
+#define SUITE(name) srunner_add_suite(runner, name##_suite());
+#include "suites.h"
+#undef SUITE
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
