@@ -124,6 +124,7 @@ $(call COMPILED,$(1),$(1),deps-run)
 
 $B/lib$(1).a: $(filter-out $(MAIN),$(call objects,$(1)))
 	$$(call say,AR,$$@)
+	@mkdir -p $$(@D)
 	@rm -f $$@
 	@$(AR) rcs $$@ $$^
 endef
@@ -152,8 +153,7 @@ objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%),$(call objects,$(part))) $
 # Everything is compiled again when the compiler or its flags are others than last time.
 .PHONY: FORCE
 $B/flags: FORCE | deps-run
-	@mkdir -p $(@D)
-	$(file >$@.new,$(COMPILE) $(LINKER) $(shell $(CC) --version))
+	$(shell mkdir -p $(@D))$(file >$@.new,$(COMPILE) $(LINKER) $(shell $(CC) --version))
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 ### What must be installed #############################################################################################
