@@ -3,6 +3,7 @@
 
 #include "core/tensor.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
