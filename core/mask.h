@@ -19,6 +19,7 @@ struct mask {
     const int64_t *query_position; /* [n], with documents: offset included unless it was explicit */
     const int64_t *key_position;   /* [m], with documents */
     struct tensor allow, bias;     /* rank-4 views, broadcast by stride 0 */
+    bool bias_hides;               /* some entry of the bias is -inf */
     const double *slopes;          /* [h] with alibi */
 };
 
@@ -35,10 +36,12 @@ bool mask_check(const struct mask_request *request, struct mask_sizes sizes, str
 bool mask_prepare(struct mask *mask, const struct mask_request *request, struct mask_sizes sizes, struct arena *arena,
                   struct error *err);
 
-/* The keys that query i of (b, h) may see, the bias not counted. When the span is `some`, visible[begin .. end) is filled. */
+/* The keys that query i of (b, h) may see, those that the bias hides left out. When the span is `some`, visible[begin .. end)
+ * is filled. An empty span is {0, 0}; a row whose span is `some` may still be empty. */
 struct mask_span mask_row(const struct mask *mask, size_t b, size_t h, size_t i, unsigned char *visible);
 
-/* Adds mask.bias and the ALiBi bias, -slope |P(i) - R(j)|, of query i to row[m] (of the request's dtype). */
+/* Adds mask.bias and the ALiBi bias, -slope |P(i) - R(j)|, of query i to row[m] (of the request's dtype); a hiding bias gives
+ * -inf whatever stood there. */
 bool mask_has_bias(const struct mask *mask);
 void mask_add_bias(const struct mask *mask, size_t b, size_t h, size_t i, enum dtype dtype, void *row);
 
