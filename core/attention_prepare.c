@@ -1,0 +1,177 @@
+/* From the tensors of a request to those that enter the scores: projected, rotated, the past in front. */
+#include "core/attention.h"
+
+#include "core/blas.h"
+#include "core/rope.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROWS_PER_TASK 64
+
+/* --- projection: y[rows][out] = x[rows][in] w[in][out] + bias[out] --- */
+
+struct projection {
+    enum dtype dtype;
+    size_t rows, inner, outer;
+    const void *x, *w, *bias;
+    void *y;
+};
+
+static void add_bias(const struct projection *p, size_t row)
+{
+    for (size_t c = 0; c < p->outer; c++)
+        if (p->dtype == DTYPE_FLOAT64)
+            ((double *)p->y)[row * p->outer + c] += ((const double *)p->bias)[c];
+        else
+            ((float *)p->y)[row * p->outer + c] += ((const float *)p->bias)[c];
+}
+
+static void project_rows(void *context, size_t index, size_t worker)
+{
+    (void)worker;
+    const struct projection *p = context;
+    size_t first = index * ROWS_PER_TASK;
+    size_t count = p->rows - first < ROWS_PER_TASK ? p->rows - first : ROWS_PER_TASK;
+    size_t size = dtype_size(p->dtype);
+    blas_product(p->dtype, BLAS_PLAIN, count, p->outer, p->inner, (const char *)p->x + first * p->inner * size, p->inner,
+                 p->w, p->outer, (char *)p->y + first * p->outer * size, p->outer);
+    for (size_t row = first; p->bias && row < first + count; row++)
+        add_bias(p, row);
+}
+
+static bool is_finite_at(enum dtype dtype, const void *data, size_t at)
+{
+    return dtype == DTYPE_FLOAT64 ? isfinite(((const double *)data)[at]) : isfinite(((const float *)data)[at]);
+}
+
+/* The position of the first number that is not finite, or `count`. */
+static size_t find_overflow(enum dtype dtype, const void *data, size_t count)
+{
+    for (size_t x = 0; x < count; x++)
+        if (!is_finite_at(dtype, data, x))
+            return x;
+    return count;
+}
+
+static bool project(struct projection p, const char *name, struct pool *pool, struct error *err)
+{
+    pool_run(pool, (p.rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, project_rows, &p);
+    size_t bad = find_overflow(p.dtype, p.y, p.rows * p.outer);
+    return bad == p.rows * p.outer || error_set(err, ERROR_INVALID, name,
+                                                "The projection by %s overflows %s in row %zu, column %zu.", name,
+                                                dtype_name(p.dtype), bad / p.outer, bad % p.outer);
+}
+
+/* One projected input as [b][heads][rows][width]; `view` brings the number of rows. */
+static bool project_input(const struct attention *a, struct tensor x, struct tensor w, struct tensor bias, size_t heads,
+                          const char *name, struct tensor *view, struct arena *arena, struct pool *pool,
+                          struct error *err)
+{
+    size_t rows = view->shape[2];
+    size_t outer = w.shape[1];
+    struct projection p = {a->dtype, a->batch * rows, w.shape[0], outer, x.data, w.data, bias.data, NULL};
+    size_t numbers;
+    if (!size_multiply(p.rows, outer, &numbers))
+        return error_set(err, ERROR_TOO_LARGE, name, "%zu rows of %zu columns are too many.", p.rows, outer);
+    p.y = arena_calloc(arena, numbers, dtype_size(a->dtype), err);
+    if (!p.y)
+        return false;
+    *view = (struct tensor){.data = p.y,
+                            .dtype = a->dtype,
+                            .rank = 4,
+                            .shape = {a->batch, heads, rows, outer / heads},
+                            .stride = {rows * outer, outer / heads, outer, 1}};
+    return project(p, name, pool, err);
+}
+
+static bool project_inputs(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
+{
+    const struct attention_request *r = a->request;
+    struct tensor context = r->context.data ? r->context : r->x;
+    return project_input(a, r->x, r->w_q, r->b_q, a->heads, "w_q", &a->q, arena, pool, err) &&
+           project_input(a, context, r->w_k, r->b_k, a->kv_heads, "w_k", &a->k, arena, pool, err) &&
+           project_input(a, context, r->w_v, r->b_v, a->kv_heads, "w_v", &a->v, arena, pool, err);
+}
+
+/* --- rotary embedding and past --- */
+
+/* Copies `from` [b][heads][rows][d] into rows first, first + 1, .. of `to`. */
+static void copy_rows(struct tensor to, size_t first, struct tensor from)
+{
+    size_t size = dtype_size(from.dtype);
+    for (size_t b = 0; b < from.shape[0]; b++)
+        for (size_t h = 0; h < from.shape[1]; h++)
+            for (size_t x = 0; x < from.shape[2]; x++)
+                memcpy((char *)to.data + size * (b * to.stride[0] + h * to.stride[1] + (first + x) * to.stride[2]),
+                       (const char *)from.data + size * (b * from.stride[0] + h * from.stride[1] + x * from.stride[2]),
+                       size * from.shape[3]);
+}
+
+/* A dense copy of `new_rows` behind the `past` (absent: no past). */
+static bool join(struct tensor *new_rows, struct tensor past, struct tensor *old_end, struct arena *arena, struct error *err)
+{
+    size_t earlier = past.data ? past.shape[past.rank - 2] : 0;
+    size_t shape[4] = {new_rows->shape[0], new_rows->shape[1], earlier + new_rows->shape[2], new_rows->shape[3]};
+    struct tensor joined = tensor_dense(new_rows->dtype, 4, shape, NULL);
+    joined.data = arena_alloc(arena, tensor_count(joined) * dtype_size(joined.dtype), err);
+    if (!joined.data)
+        return false;
+    if (past.data) {
+        size_t past_shape[4] = {shape[0], shape[1], earlier, shape[3]};
+        copy_rows(joined, 0, tensor_dense(past.dtype, 4, past_shape, past.data));
+    }
+    copy_rows(joined, earlier, *new_rows);
+    *old_end = joined;
+    old_end->data = (char *)joined.data + earlier * joined.stride[2] * dtype_size(joined.dtype);
+    old_end->shape[2] = new_rows->shape[2];
+    *new_rows = joined;
+    return true;
+}
+
+static bool place(struct attention *a, struct arena *arena, struct error *err)
+{
+    const struct attention_request *r = a->request;
+    struct tensor fresh = a->q;
+    if (r->rope.on && !join(&a->q, (struct tensor){0}, &fresh, arena, err))
+        return false;
+    if (r->rope.on)
+        rope_apply(&r->rope, fresh, r->rope.query_positions, a->past);
+    if ((r->rope.on || r->past_k.data) && !join(&a->k, r->past_k, &fresh, arena, err))
+        return false;
+    if (r->rope.on)
+        rope_apply(&r->rope, fresh, r->rope.key_positions, a->past);
+    return !r->past_v.data || join(&a->v, r->past_v, &fresh, arena, err);
+}
+
+static bool all_finite(struct tensor t)
+{
+    for (size_t b = 0; b < t.shape[0]; b++)
+        for (size_t h = 0; h < t.shape[1]; h++)
+            for (size_t x = 0; x < t.shape[2]; x++) {
+                size_t at = b * t.stride[0] + h * t.stride[1] + x * t.stride[2];
+                if (find_overflow(t.dtype, (const char *)t.data + at * dtype_size(t.dtype), t.shape[3]) < t.shape[3])
+                    return false;
+            }
+    return true;
+}
+
+bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
+{
+    const struct mask_sizes sizes = {a->batch, a->heads, a->queries, a->keys, a->past};
+    if (a->request->x.data && !project_inputs(a, arena, pool, err))
+        return false;
+    if (!place(a, arena, err) || !mask_prepare(&a->mask, &a->request->mask, sizes, arena, err))
+        return false;
+    a->v_finite = all_finite(a->v);
+    return true;
+}
+
+bool attention_project_output(const struct attention *a, const void *merged, void *out, struct pool *pool,
+                              struct error *err)
+{
+    const struct attention_request *r = a->request;
+    const struct projection p = {a->dtype,    a->batch * a->queries, a->heads * a->d_v, r->w_o.shape[1], merged,
+                                 r->w_o.data, r->b_o.data,           out};
+    return project(p, "w_o", pool, err);
+}
