@@ -217,7 +217,9 @@ START_TEST(any_order_of_use_is_sound)
 }
 END_TEST
 
-int main(void)
+Suite *arena_suite(void);
+
+Suite *arena_suite(void)
 {
     Suite *suite = suite_create("arena");
     TCase *tests = tcase_create("arena");
@@ -234,9 +236,5 @@ int main(void)
     tcase_add_test(tests, dropped_room_is_used_again);
     tcase_add_test(tests, any_order_of_use_is_sound);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }

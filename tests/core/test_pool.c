@@ -354,7 +354,9 @@ START_TEST(impossible_pools_are_refused)
 }
 END_TEST
 
-int main(void)
+Suite *pool_suite(void);
+
+Suite *pool_suite(void)
 {
     Suite *suite = suite_create("pool");
     TCase *tests = tcase_create("pool");
@@ -370,9 +372,5 @@ int main(void)
     tcase_add_test(tests, workers_block_signals_and_have_their_stack);
     tcase_add_test(tests, impossible_pools_are_refused);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite;
 }
