@@ -69,7 +69,7 @@ bool attention_block_run(const struct attention *a, size_t block, const struct a
 /* The terms of row i: out[m][d_k] = q_it k_jt, and out[m][e] = weights[j] v_jt (0 where the weight is 0). `weights` is row i of
  * DROPPED where there is dropout, of WEIGHTS otherwise. */
 void attention_products(const struct attention *a, size_t b, size_t h, size_t i, void *out);
-void attention_contributions(const struct attention *a, size_t b, size_t h, size_t i, const void *weights, void *out);
+void attention_contributions(const struct attention *a, size_t b, size_t h, const void *weights, void *out);
 
 /* [b][n][d_out] = [b][n][h][e] W_o + b_o. `merged` and `out` are dense. ERROR_INVALID on overflow. */
 bool attention_project_output(const struct attention *a, const void *merged, void *out, struct pool *pool,

@@ -1,0 +1,31 @@
+/* What the pipeline needs besides its arithmetic type. */
+#include "core/rows.h"
+
+#define SMALL_TERMS ((size_t)1 << 14)
+
+bool rows_are_small(const struct attention *a)
+{
+    size_t terms;
+    return size_multiply(a->queries, a->keys, &terms) && size_multiply(terms, a->d_k + a->d_v, &terms) &&
+           terms <= SMALL_TERMS;
+}
+
+static size_t round_up(size_t size)
+{
+    return (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+}
+
+size_t rows_scratch(const struct attention *a)
+{
+    size_t count = attention_block(a, 0).count;
+    return round_up(count * a->keys * dtype_size(a->dtype)) + round_up(a->d_v * sizeof(double)) + round_up(a->keys);
+}
+
+double rows_dropout_uniform(int64_t seed, uint64_t index)
+{
+    uint64_t z = (uint64_t)seed + (index + 1) * 0x9E3779B97F4A7C15U;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-53;
+}

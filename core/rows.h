@@ -1,0 +1,40 @@
+/* The pipeline on one block of query rows of one head: scores to output, every step an in-place pass over the block. */
+#ifndef CORE_ROWS_H
+#define CORE_ROWS_H
+
+#include "core/attention.h"
+
+#define ROWS_PER_BLOCK 64 /* at most; fewer where the rows are long */
+
+enum row_state {
+    ROW_GOOD,
+    ROW_EMPTY,           /* no visible key */
+    ROW_SCORE_OVERFLOW,  /* a visible score is not finite */
+    ROW_OUTPUT_OVERFLOW, /* a number of the output is not finite */
+};
+
+/* of[x] points at the block's first row of quantity x, rows one after another, or NULL; OUTPUT's rows are output_stride
+ * numbers apart. state (or NULL) gets one row_state per row. */
+struct rows {
+    const struct attention *a;
+    struct attention_rows at;
+    void *of[QUANTITY_COUNT];
+    size_t output_stride;
+    unsigned char *state;
+};
+
+/* Bytes of scratch that rows_run needs. */
+size_t rows_scratch(const struct attention *a);
+
+void rows_run_float64(const struct rows *rows, void *scratch);
+void rows_run_float32(const struct rows *rows, void *scratch);
+
+/* Small heads are summed by plain loops in the order of features and of keys, each product rounded and added to a double:
+ * no call into BLAS pays there, and the terms of a row add up to its output to the last bit. A matter of sizes alone. */
+bool rows_are_small(const struct attention *a);
+
+/* The uniform number in [0, 1) that decides on the weight `index` = ((b H + h) n + i) m + j: splitmix64 of the seed. Dropped when
+ * below p. */
+double rows_dropout_uniform(int64_t seed, uint64_t index);
+
+#endif
