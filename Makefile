@@ -8,6 +8,7 @@ PORT ?= 8080
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 VERSION := 0.1.0
+REVISION ?= $(or $(shell git describe --always --dirty --exclude='*' 2>/dev/null),unknown)
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -91,10 +92,15 @@ api_LIBS = $(json_LIBS) $(core_LIBS)
 server_LIBS = $(mhd_LIBS) $(api_LIBS)
 http_LIBS = $(curl_LIBS) $(json_LIBS) -lm
 
+HEADERS := $(wildcard $(LAYERS:%=%/*.h) tests/*/*.h)
 objects = $(patsubst %.c,$B/%.o,$(wildcard $(1)/*.c))
 PROGRAM := $B/attentiond
 MAIN := $B/server/main.o
 TEST_PROGRAMS := $(SUITES:%=$B/tests/%/suite)
+
+# The source's revision goes into one object, made again when it changes.
+$B/server/version.o: private CPPFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_REVISION='"$(REVISION)"'
+$B/server/version.o: $B/revision
 
 .PHONY: all programs objects
 all: $(PROGRAM) ## build build/release/attentiond
@@ -115,6 +121,12 @@ $B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(3)
 	$$(call say,CC,$$<)
 	@mkdir -p $$(@D)
 	@$$(COMPILE) $$($(1)_FLAGS) -Ibuild/include/$(2) $$($(1)_USES) -MMD -MP -c $$< -o $$@
+
+build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy $(HEADERS) | build/include/$(2)/made deps-lint
+	$$(call say,TIDY,$$<)
+	@mkdir -p $$(@D)
+	@clang-tidy --quiet $$< -- -std=c11 -D_GNU_SOURCE -Ibuild/include/$(2) $$($(1)_USES) >$$@ 2>&1 || \
+		{ grep -v ' warnings\? .*generated' $$@; rm $$@; exit 1; }
 
 -include $$(wildcard $B/$(1)/*.d)
 endef
@@ -156,6 +168,9 @@ $B/flags: FORCE | deps-run
 	$(shell mkdir -p $(@D))$(file >$@.new,$(COMPILE) $(LINKER) $(shell $(CC) --version))
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
+$B/revision: FORCE | $B/flags
+	@echo '$(REVISION)' | cmp -s - $@ || echo '$(REVISION)' >$@
+
 ### What must be installed #############################################################################################
 # A group is installed when one of its programs, or one of its libraries' pkg-config files, is missing.
 
@@ -164,8 +179,8 @@ deps-run_LIBRARIES := libmicrohttpd jansson openblas zlib
 deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev
 deps-test_LIBRARIES := check libcurl
 deps-test_PACKAGES := check libcurl4-openssl-dev
-deps-lint_TOOLS := clang clang-tidy clang-format cppcheck
-deps-lint_PACKAGES := clang clang-tidy clang-format cppcheck
+deps-lint_TOOLS := clang clang-tidy clang-format cppcheck shellcheck
+deps-lint_PACKAGES := clang clang-tidy clang-format cppcheck shellcheck
 deps-fuzz_TOOLS := clang
 deps-fuzz_PACKAGES := clang libclang-rt-dev
 
@@ -184,13 +199,61 @@ deps-run deps-test deps-lint deps-fuzz:
 	echo "Installing with apt-get: $($@_PACKAGES)"; \
 	$(APT) update -q && $(APT) install -q -y --no-install-recommends $($@_PACKAGES)
 
+### Checks of the source ###############################################################################################
+
+SOURCES := $(wildcard $(LAYERS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
+SCRIPTS := $(wildcard .ci/run tests/*.sh docker/*.sh)
+FORMATTER = $(firstword $(shell command -v clang-format-14 clang-format))
+TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c)))
+
+.PHONY: lint lint-layers lint-format lint-gcc lint-clang lint-tidy lint-cppcheck lint-scripts format
+lint: lint-layers lint-format lint-scripts lint-gcc lint-clang lint-tidy lint-cppcheck ## check the source with every tool
+
+# forbid(files, what, why): fails when one of the files includes what it should not
+forbid = @! grep -nE '^ *\# *include *[<"]($(2))' $(1) /dev/null || { echo "$(3)"; exit 1; }
+
+lint-layers:
+	$(call forbid,$(wildcard core/*.[ch]),jansson|microhttpd|zlib|api/|server/|sys/socket,core knows nothing but numbers)
+	$(call forbid,$(filter-out core/blas.c,$(SOURCES)),cblas,only core/blas.c includes cblas.h)
+	$(call forbid,$(wildcard api/*.[ch]),microhttpd|server/|sys/socket,api knows nothing of HTTP and sockets)
+	$(call forbid,$(wildcard server/*.[ch]),jansson,server leaves JSON to api)
+	$(call forbid,$(wildcard tests/http/*.[ch]),core/|api/|server/,tests over HTTP see only the running program)
+	$(call forbid,$(SOURCES),\.\.?/,includes are written from the root)
+
+# Formatters of different versions disagree; version 14, that of Debian 12, decides.
+lint-format: | deps-lint
+	@if $(FORMATTER) --version | grep -q 'version 14\.'; then $(FORMATTER) --dry-run -Werror $(SOURCES); \
+	else echo "clang-format 14 is not here: the format is not checked"; fi
+
+format: | deps-lint ## format the source (clang-format 14)
+	@$(FORMATTER) --version | grep 'version 14\.'
+	$(FORMATTER) -i $(SOURCES)
+
+lint-scripts: | deps-lint
+	shellcheck $(SCRIPTS)
+
+lint-gcc lint-clang: | deps-lint
+	@$(MAKE) FLAVOUR=$(@:lint-%=%) objects
+
+lint-tidy: $(TIDIED)
+
+lint-cppcheck: build/include/tests-server/made | deps-lint
+	cppcheck --quiet --std=c11 -D_GNU_SOURCE --enable=warning,performance,portability --inline-suppr \
+		--suppressions-list=.cppcheck --error-exitcode=1 -Ibuild/include/tests-server $(filter %.c,$(SOURCES))
+
 ### Running ############################################################################################################
+
+THE_CAT := {"tokens": ["the", "cat"], \
+	"q": [[0.3, -0.2, 0.5, 0.1], [1.1, -0.8, 0.2, 0.3]], \
+	"k": [[-0.4, -0.3, 0.2, 1.2], [1.6, -0.7, -0.4, -0.5]], \
+	"v": [[-0.5, -0.4, 0.1, 1.1], [1.2, -0.3, -0.2, -0.6]], \
+	"mask": "causal", "include": ["output", "weights", "steps"], "decimals": 4}
 
 .PHONY: run
 run: $(PROGRAM) ## build and start on 127.0.0.1:8080 (PORT=... for another port)
 	@echo "Try, in another terminal:"
 	@echo
-	@echo "  curl -s http://127.0.0.1:$(PORT)/v1/attention -d '$$(tr -d '\n' <docker/the-cat.json)'"
+	@echo "  curl -s http://127.0.0.1:$(PORT)/v1/attention -d '"'$(THE_CAT)'"'"
 	@echo
 	@exec $(PROGRAM) --listen 127.0.0.1 --port $(PORT)
 
