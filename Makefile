@@ -79,10 +79,12 @@ tests/core_SEES := core tests
 tests/api_SEES := core api tests
 tests/server_SEES := core api server tests
 tests/http_SEES := tests
+tests/fuzz_SEES := core api tests
 tests/core_USES = $(core_USES) $(check_CFLAGS)
 tests/api_USES = $(api_USES) $(check_CFLAGS)
 tests/server_USES = $(api_USES) $(server_USES) $(check_CFLAGS)
 tests/http_USES = $(json_CFLAGS) $(curl_CFLAGS) $(check_CFLAGS)
+tests/fuzz_USES = $(api_USES)
 core_ARCHIVES := $B/libcore.a
 api_ARCHIVES := $B/libapi.a $(core_ARCHIVES)
 server_ARCHIVES := $B/libserver.a $(api_ARCHIVES)
@@ -97,6 +99,8 @@ objects = $(patsubst %.c,$B/%.o,$(wildcard $(1)/*.c))
 PROGRAM := $B/attentiond
 MAIN := $B/server/main.o
 TEST_PROGRAMS := $(SUITES:%=$B/tests/%/suite)
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+REPLAYS := $(FUZZERS:%=$B/tests/fuzz/%)
 
 # The source's revision goes into one object, made again when it changes.
 $B/server/version.o: private CPPFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_REVISION='"$(REVISION)"'
@@ -104,7 +108,7 @@ $B/server/version.o: $B/revision
 
 .PHONY: all programs objects
 all: $(PROGRAM) ## build build/release/attentiond
-programs: $(PROGRAM) $(TEST_PROGRAMS)
+programs: $(PROGRAM) $(TEST_PROGRAMS) $(REPLAYS)
 
 $(PROGRAM): $(MAIN) $(server_ARCHIVES)
 	$(call say,LINK,$@)
@@ -157,10 +161,19 @@ $B/tests/$(1)/suite: $(call objects,tests/$(1)) $B/tests/$(1)/runner.o $($(1)_AR
 	@$$(LINKER) -o $$@ $$^ $$(check_LIBS) $$($(1)_LIBS)
 endef
 
+# A fuzz target is linked with libFuzzer in the fuzz flavour, and with what replays its corpus in the others.
+define FUZZER
+$B/tests/fuzz/$(1): $B/tests/fuzz/fuzz_$(1).o $(if $(filter fuzz,$(FLAVOUR)),,$B/tests/fuzz/replay.o) $(api_ARCHIVES)
+	$$(call say,LINK,$$@)
+	@$$(LINKER) $(if $(filter fuzz,$(FLAVOUR)),-fsanitize=fuzzer) -o $$@ $$^ $$(api_LIBS)
+endef
+
 $(foreach layer,$(LAYERS),$(eval $(call LAYER,$(layer))))
 $(foreach suite,$(SUITES),$(eval $(call SUITE,$(suite))))
+$(eval $(call COMPILED,tests/fuzz,tests-fuzz,deps-run))
+$(foreach fuzzer,$(FUZZERS),$(eval $(call FUZZER,$(fuzzer))))
 
-objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%),$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
+objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%) tests/fuzz,$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
 
 # Everything is compiled again when the compiler or its flags are others than last time.
 .PHONY: FORCE
@@ -204,7 +217,7 @@ deps-run deps-test deps-lint deps-fuzz:
 SOURCES := $(wildcard $(LAYERS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
 SCRIPTS := $(wildcard .ci/run tests/*.sh docker/*.sh)
 FORMATTER = $(firstword $(shell command -v clang-format-14 clang-format))
-TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c)))
+TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fuzz/*.c))
 
 .PHONY: lint lint-layers lint-format lint-gcc lint-clang lint-tidy lint-cppcheck lint-scripts format
 lint: lint-layers lint-format lint-scripts lint-gcc lint-clang lint-tidy lint-cppcheck ## check the source with every tool
@@ -272,10 +285,22 @@ RUN_WITH_debug := CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),3)
 
 .PHONY: test sanitize thread
 test: programs ## build and run all tests
-	@ATTENTIOND=$(CURDIR)/$(PROGRAM) $(RUN_WITH_$(FLAVOUR)) tests/run.sh $(TEST_PROGRAMS)
+	@ATTENTIOND=$(CURDIR)/$(PROGRAM) $(RUN_WITH_$(FLAVOUR)) tests/run.sh $(TEST_PROGRAMS) \
+		$(foreach fuzzer,$(FUZZERS),"$B/tests/fuzz/$(fuzzer) tests/fuzz/corpus/$(fuzzer)")
 
 sanitize thread: ## the same tests under ASan and UBSan (sanitize) or TSan (thread)
 	@$(MAKE) FLAVOUR=$@ test
+
+.PHONY: fuzz fuzz-programs
+fuzz-programs: $(REPLAYS)
+fuzz: | deps-fuzz ## feed each fuzz target random input for FUZZ_SECONDS (60), its finds kept under build/fuzz
+	@$(MAKE) FLAVOUR=fuzz fuzz-programs
+	@for target in $(FUZZERS); do \
+		echo "== $$target"; \
+		mkdir -p build/fuzz/corpus/$$target; \
+		build/fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+			-artifact_prefix=build/fuzz/$$target- build/fuzz/corpus/$$target tests/fuzz/corpus/$$target || exit 1; \
+	done
 
 .PHONY: clean help
 clean: ## remove everything made

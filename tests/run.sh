@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs test programs one after the other; the last line sums their "Checks: N, Failures: N, Errors: N" lines.
+# Runs test programs, each argument one with its own arguments, one after the other; the last line sums their "Checks: N, Failures: N, Errors: N" lines.
 set -uo pipefail
 
 passed=0 failed=0
@@ -7,7 +7,8 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 for program in "$@"; do
     echo "== ${program#build/*/}"
-    "$program" 2>&1 | tee "$output"
+    read -ra command <<<"$program"
+    "${command[@]}" 2>&1 | tee "$output"
     status=${PIPESTATUS[0]}
     read -r checks failures < <(sed -nE 's/^[0-9]+%: Checks: ([0-9]+), Failures: ([0-9]+), Errors: ([0-9]+)$/\1 \2 \3/p' "$output" |
         awk '{ checks += $1; failures += $2 + $3; lines++ } END { print lines ? checks : "none", failures + 0 }')
