@@ -291,16 +291,34 @@ test: programs ## build and run all tests
 sanitize thread: ## the same tests under ASan and UBSan (sanitize) or TSan (thread)
 	@$(MAKE) FLAVOUR=$@ test
 
-.PHONY: fuzz fuzz-programs
+.PHONY: fuzz fuzz-corpus fuzz-programs
 fuzz-programs: $(REPLAYS)
 fuzz: | deps-fuzz ## feed each fuzz target random input for FUZZ_SECONDS (60), its finds kept under build/fuzz
 	@$(MAKE) FLAVOUR=fuzz fuzz-programs
-	@for target in $(FUZZERS); do \
+	@set -e; for target in $(FUZZERS); do \
 		echo "== $$target"; \
 		mkdir -p build/fuzz/corpus/$$target; \
 		build/fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
-			-artifact_prefix=build/fuzz/$$target- build/fuzz/corpus/$$target tests/fuzz/corpus/$$target || exit 1; \
+			-artifact_prefix=build/fuzz/$$target- build/fuzz/corpus/$$target tests/fuzz/corpus/$$target; \
 	done
+
+fuzz-corpus: | deps-fuzz ## run the fuzz targets over their corpus once, with libFuzzer and the sanitizers
+	@$(MAKE) FLAVOUR=fuzz fuzz-programs
+	@set -e; for target in $(FUZZERS); do build/fuzz/tests/fuzz/$$target -runs=0 tests/fuzz/corpus/$$target; done
+
+### The container ######################################################################################################
+
+IMAGE ?= attentiond
+ALLOW_EXPIRED_RELEASE ?= no
+
+.PHONY: docker docker-test
+docker: ## build the image attentiond:latest
+	docker build --network=host --build-arg ALLOW_EXPIRED_RELEASE=$(ALLOW_EXPIRED_RELEASE) \
+		--build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) \
+		--build-arg CREATED=$(shell date -u +%Y-%m-%dT%H:%M:%SZ) --tag $(IMAGE):$(VERSION) --tag $(IMAGE):latest .
+
+docker-test: ## build the image and test it, with an engine and a base image of its own where there is none
+	docker/engine.sh sh -ec '$(MAKE) docker; docker/smoke.sh $(IMAGE):latest'
 
 .PHONY: clean help
 clean: ## remove everything made
