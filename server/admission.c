@@ -1,0 +1,85 @@
+/* Judging the head of a request. */
+#include "server/admission.h"
+
+#include "server/exchange.h"
+#include "server/media.h"
+#include "server/peers.h"
+#include "server/server.h"
+
+#include <string.h>
+
+bool admission_check_http(struct exchange *x, const char *method, const char *version)
+{
+    if (!head_read(&x->head, x->connection, method, version, x->server->settings.max_header, &x->refusal))
+        return false;
+    if (!x->peer || x->peer->target.code == PROBLEM_NONE)
+        return true;
+    x->refusal = x->peer->target;
+    return false;
+}
+
+static bool check_load(struct exchange *x)
+{
+    struct problem *refusal = &x->refusal;
+    if (x->route && x->route->probe)
+        return true;
+    if (!x->peer)
+        return problem_set(refusal, PROBLEM_NO_MEMORY, "There is no memory for one more connection.");
+    if (x->peer->excess)
+        return problem_set(refusal, PROBLEM_CONNECTIONS, "More than %zu connections are open.",
+                           x->server->settings.max_connections);
+    return true;
+}
+
+static bool check_route(struct exchange *x)
+{
+    if (x->head.method == METHOD_OPTIONS)
+        return true;
+    if (!x->route)
+        return problem_set(&x->refusal, PROBLEM_NOT_FOUND, "There is nothing at this path; GET / lists what there is.");
+    if (!route_allows(x->route, x->head.method))
+        return problem_set(&x->refusal, PROBLEM_METHOD_NOT_ALLOWED, "The methods here are %s.", x->route->allow);
+    return true;
+}
+
+static bool check_size(struct exchange *x)
+{
+    struct server *server = x->server;
+    size_t limit = server->settings.max_body;
+    if (x->head.length > limit) {
+        x->refusal.limit = limit;
+        return problem_set(&x->refusal, PROBLEM_BODY_TOO_LARGE, "The body has %zu bytes; the limit is %zu.",
+                           x->head.length, limit);
+    }
+    if (!budget_has(&server->bodies, x->head.length))
+        return problem_set(&x->refusal, PROBLEM_NO_MEMORY,
+                           "A body of %zu bytes does not fit in what is left of the %zu for all requests.",
+                           x->head.length, server->settings.memory);
+    return true;
+}
+
+static bool check_body(struct exchange *x)
+{
+    if (x->head.expect && strcasecmp(x->head.expect, "100-continue") != 0)
+        return problem_set(&x->refusal, PROBLEM_EXPECTATION, "The only expectation known is 100-continue.");
+    if (!x->route || !x->route->computes || x->head.method != METHOD_POST)
+        return check_size(x);
+    if (!media_may_be_json(x->head.content_type))
+        return problem_set(&x->refusal, PROBLEM_UNSUPPORTED_TYPE,
+                           "The body must be JSON: send it with Content-Type: application/json.");
+    if (!media_is_plain(x->head.content_encoding))
+        return problem_set(&x->refusal, PROBLEM_UNSUPPORTED_CODING, "The body must come without a content coding.");
+    return check_size(x);
+}
+
+static bool check_accept(struct exchange *x)
+{
+    if (x->head.method == METHOD_OPTIONS || media_weight(x->head.accept, "application/json") > 0)
+        return true;
+    return problem_set(&x->refusal, PROBLEM_NOT_ACCEPTABLE, "The reply is application/json, which Accept excludes.");
+}
+
+bool admission_check(struct exchange *x)
+{
+    return check_load(x) && check_route(x) && check_body(x) && check_accept(x);
+}

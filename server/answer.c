@@ -1,0 +1,142 @@
+/* Sending replies. */
+#include "server/answer.h"
+
+#include "server/clock.h"
+#include "server/exchange.h"
+#include "server/peers.h"
+#include "server/server.h"
+#include "server/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TAKE_BYTES ((size_t)256 * 1024) /* that a client takes in each --write-timeout */
+#define CHUNK_BYTES ((size_t)64 * 1024)
+
+static const char spent[] = "{\"type\":\"/problems/no-memory\",\"title\":\"The memory for requests is spent\","
+                            "\"status\":503,\"code\":\"no-memory\"}\n";
+
+static void set_header(struct MHD_Response *response, const char *name, const char *value)
+{
+    if (value)
+        MHD_add_response_header(response, name, value);
+}
+
+static void set_retry(struct MHD_Response *response, unsigned seconds)
+{
+    char value[16];
+    if (seconds == 0)
+        return;
+    snprintf(value, sizeof value, "%u", seconds);
+    set_header(response, "Retry-After", value);
+}
+
+/* Every reply that the handlers make passes here. */
+static void set_headers(const struct exchange *x, const struct answer *answer, struct MHD_Response *response)
+{
+    bool last = x->close || atomic_load(&x->server->phase) >= SERVER_DRAINING;
+    set_header(response, "Content-Type", answer->media_type);
+    set_header(response, "X-Request-Id", x->id);
+    set_header(response, "X-Content-Type-Options", "nosniff");
+    bool lasting = answer->status == 200 && x->route->page && !x->route->probe;
+    set_header(response, "Cache-Control", lasting ? "no-cache" : "no-store");
+    set_header(response, "Allow", answer->allow);
+    set_header(response, "Accept-Post", answer->accept_post);
+    set_header(response, "Accept-Encoding", answer->accept_encoding);
+    set_header(response, "Server-Timing", answer->timing);
+    set_header(response, "Connection", last ? "close" : NULL);
+    set_retry(response, answer->retry_after);
+}
+
+static struct MHD_Response *make_buffer(struct exchange *x, struct text *body)
+{
+    struct text taken = *body;
+    *body = (struct text){0};
+    if (taken.failed) {
+        text_free(&taken);
+        return NULL;
+    }
+    struct MHD_Response *response =
+        taken.data ? MHD_create_response_from_buffer_with_free_callback(taken.length, taken.data, free)
+                   : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        text_free(&taken);
+    else if (x->head.method != METHOD_HEAD)
+        atomic_store_explicit(&x->sent, taken.length, memory_order_relaxed);
+    return response;
+}
+
+static struct MHD_Response *make_stream(struct answer *answer)
+{
+    struct stream *stream = answer->stream;
+    answer->stream = NULL;
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, CHUNK_BYTES, stream_read, stream, stream_close);
+    if (!response)
+        stream_close(stream);
+    return response;
+}
+
+static int64_t find_deadline(const struct exchange *x)
+{
+    size_t parts = 1 + atomic_load_explicit(&x->sent, memory_order_relaxed) / TAKE_BYTES;
+    return clock_now() + clock_from_seconds(x->server->settings.write_timeout) * (int64_t)parts;
+}
+
+enum MHD_Result answer_send(struct exchange *x, struct answer *answer)
+{
+    struct MHD_Response *response = answer->stream ? make_stream(answer) : make_buffer(x, &answer->body);
+    x->state = EXCHANGE_SENT;
+    x->status = response ? answer->status : 503;
+    if (x->peer && !peers_move(x->peer, PEERS_REPLY, find_deadline(x))) {
+        if (response)
+            MHD_destroy_response(response);
+        return MHD_NO;
+    }
+    if (!response)
+        return MHD_queue_response(x->connection, 503, x->server->spent);
+    set_headers(x, answer, response);
+    enum MHD_Result queued = MHD_queue_response(x->connection, answer->status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* Seconds; they differ from client to client so that not all come back at once. */
+static unsigned find_retry(const struct exchange *x)
+{
+    return 1 + (unsigned char)x->id[0] % 3;
+}
+
+enum MHD_Result answer_problem(struct exchange *x, const struct problem *problem, struct text *text)
+{
+    struct answer answer = {.status = problem_status(problem->code), .media_type = "application/problem+json"};
+    if (text) {
+        answer.body = *text;
+        *text = (struct text){0};
+    }
+    if (answer.body.length == 0)
+        problem_write(&answer.body, problem, x->id, x->route ? x->route->path : NULL);
+    if (answer.status == 503)
+        answer.retry_after = find_retry(x);
+    if (problem->code == PROBLEM_METHOD_NOT_ALLOWED)
+        answer.allow = x->route->allow;
+    if (problem->code == PROBLEM_UNSUPPORTED_TYPE)
+        answer.accept_post = "application/json";
+    if (problem->code == PROBLEM_UNSUPPORTED_CODING)
+        answer.accept_encoding = "identity";
+    return answer_send(x, &answer);
+}
+
+struct MHD_Response *answer_make_spent(void)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(sizeof spent - 1, (void *)(uintptr_t)spent, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return NULL;
+    set_header(response, "Content-Type", "application/problem+json");
+    set_header(response, "X-Content-Type-Options", "nosniff");
+    set_header(response, "Cache-Control", "no-store");
+    set_retry(response, 1);
+    return response;
+}

@@ -1,0 +1,37 @@
+/* Sending a reply: the one place that knows which headers every reply carries. */
+#ifndef SERVER_ANSWER_H
+#define SERVER_ANSWER_H
+
+#include "api/text.h"
+#include "server/problem.h"
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+struct exchange;
+struct stream;
+
+/* Zero-initialise; what is not set is not sent. */
+struct answer {
+    unsigned status;
+    const char *media_type;
+    struct text body;      /* taken over */
+    struct stream *stream; /* taken over; instead of body */
+    const char *allow;     /* methods */
+    const char *accept_post;
+    const char *accept_encoding;
+    unsigned retry_after; /* seconds */
+    const char *timing;   /* Server-Timing */
+};
+
+/* Sends it; what libmicrohttpd's handler has to return. */
+enum MHD_Result answer_send(struct exchange *exchange, struct answer *answer);
+
+/* Sends a refusal, with what belongs to it (Retry-After and such). `text` is its JSON when it was made before (taken
+ * over), or empty. */
+enum MHD_Result answer_problem(struct exchange *exchange, const struct problem *problem, struct text *text);
+
+/* The reply that needs no memory when it is wanted. */
+struct MHD_Response *answer_make_spent(void);
+
+#endif

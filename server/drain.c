@@ -1,0 +1,94 @@
+/* Ending without losing a request. */
+#include "server/drain.h"
+
+#include "server/clock.h"
+#include "server/listener.h"
+#include "server/peers.h"
+#include "server/server.h"
+#include "server/signals.h"
+
+#include <sys/socket.h>
+
+#define TICK_MILLISECONDS 10
+#define SILENCE (CLOCK_SECOND / 2) /* how long an idle connection is kept */
+#define STOP_SECONDS 10
+
+static void delay_shutdown(struct server *server)
+{
+    int64_t end = clock_now() + clock_from_seconds(server->settings.shutdown_delay);
+    while (clock_now() < end) {
+        signals_wait(TICK_MILLISECONDS);
+        peers_reap(server->peers);
+    }
+}
+
+static void accept_waiting(struct server *server)
+{
+    for (;;) {
+        struct sockaddr_storage address;
+        socklen_t size = sizeof address;
+        int descriptor = accept4(server->listener, (struct sockaddr *)&address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (descriptor < 0)
+            return;
+        MHD_add_connection(server->daemon, descriptor, (struct sockaddr *)&address, size);
+    }
+}
+
+/* libmicrohttpd stops accepting; what the kernel has accepted meanwhile is taken in by us before the port closes. */
+static void close_port(struct server *server)
+{
+    MHD_quiesce_daemon(server->daemon);
+    listener_refuse(server->listener);
+    accept_waiting(server);
+    signals_wait(TICK_MILLISECONDS);
+    accept_waiting(server);
+    listener_close(server->listener);
+    server->listener = -1;
+}
+
+static bool is_drained(struct server *server, int64_t since)
+{
+    if (atomic_load(&server->exchanges) > 0)
+        return false;
+    return peers_open(server->peers) == 0 ||
+           (clock_now() - since >= SILENCE && peers_silent(server->peers, clock_now() - SILENCE));
+}
+
+static void finish_requests(struct server *server)
+{
+    int64_t since = clock_now();
+    int64_t end = since + clock_from_seconds(server->settings.drain_timeout);
+    int64_t told = since;
+    while (!is_drained(server, since) && clock_now() < end) {
+        signals_wait(TICK_MILLISECONDS);
+        peers_reap(server->peers);
+        if (clock_now() - told < CLOCK_SECOND)
+            continue;
+        told = clock_now();
+        log_event(server->log, LOG_INFO, "draining: %zu requests, %zu connections", atomic_load(&server->exchanges),
+                  peers_open(server->peers));
+    }
+}
+
+/* After this no connection is suspended, and none can be any more: MHD_stop_daemon would end the process otherwise. */
+static bool free_suspended(struct server *server)
+{
+    int64_t end = clock_now() + STOP_SECONDS * CLOCK_SECOND;
+    atomic_store(&server->phase, SERVER_STOPPING);
+    while (atomic_load(&server->suspended) > 0 && clock_now() < end) {
+        peers_abandon(server->peers);
+        signals_wait(TICK_MILLISECONDS);
+    }
+    return atomic_load(&server->suspended) == 0;
+}
+
+bool drain_run(struct server *server)
+{
+    atomic_store(&server->phase, SERVER_DRAINING);
+    log_event(server->log, LOG_INFO, "draining: %zu requests, %zu connections", atomic_load(&server->exchanges),
+              peers_open(server->peers));
+    delay_shutdown(server);
+    close_port(server);
+    finish_requests(server);
+    return free_suspended(server);
+}

@@ -1,0 +1,282 @@
+/* One request: its head is judged before a byte of the body is read, then the body, then the work, then the reply. */
+#include "server/exchange.h"
+
+#include "server/admission.h"
+#include "server/answer.h"
+#include "server/clock.h"
+#include "server/peers.h"
+#include "server/server.h"
+#include "server/stream.h"
+#include "server/work.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DISCARD_SLACK ((size_t)64 * 1024) /* bytes past the body limit that are still read before the refusal */
+
+static struct exchange *make_exchange(struct server *server, struct MHD_Connection *connection, const char *url)
+{
+    struct exchange *x = calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    x->server = server;
+    x->connection = connection;
+    x->peer = peers_find(connection);
+    x->route = route_find(url);
+    x->begun = clock_now();
+    x->deadline = x->begun + clock_from_seconds(server->settings.body_timeout);
+    atomic_fetch_add(&server->exchanges, 1);
+    return x;
+}
+
+/* Whether a refused body is small enough to be read all the same, so that the connection can go on. */
+static bool can_discard(const struct exchange *x)
+{
+    return !x->head.expect && x->head.length <= x->server->settings.max_body + DISCARD_SLACK;
+}
+
+static enum MHD_Result refuse_now(struct exchange *x)
+{
+    x->close = true;
+    return answer_problem(x, &x->refusal, NULL);
+}
+
+/* The announced length is reserved at once, so that the body is never copied; pages are touched as bytes arrive. */
+static void reserve_body(struct exchange *x)
+{
+    if (x->head.length == 0)
+        return;
+    x->body.data = malloc(x->head.length);
+    x->body.capacity = x->body.data ? x->head.length : 0;
+}
+
+static enum MHD_Result begin(struct exchange *x, const char *method, const char *version)
+{
+    bool sound = admission_check_http(x, method, version);
+    identity_set(x->id, x->head.request_id);
+    if (!sound)
+        return refuse_now(x);
+    bool fine = admission_check(x);
+    x->state = fine && x->head.method == METHOD_POST ? EXCHANGE_STORE : EXCHANGE_DISCARD;
+    if (!x->head.has_body)
+        return MHD_YES;
+    if (!fine && !can_discard(x))
+        return refuse_now(x);
+    if (x->peer && !peers_move(x->peer, PEERS_BODY, x->deadline))
+        return MHD_NO;
+    if (fine)
+        reserve_body(x);
+    return MHD_YES;
+}
+
+static void drop_body(struct exchange *x)
+{
+    text_free(&x->body);
+    budget_give(&x->server->bodies, x->charged);
+    x->charged = 0;
+    x->state = EXCHANGE_DISCARD;
+}
+
+static bool store(struct exchange *x, const char *data, size_t size)
+{
+    size_t limit = x->server->settings.max_body;
+    if (x->received > limit) {
+        x->refusal.limit = limit;
+        return problem_set(&x->refusal, PROBLEM_BODY_TOO_LARGE, "The body has more than %zu bytes, the limit.", limit);
+    }
+    if (!budget_take(&x->server->bodies, size))
+        return problem_set(&x->refusal, PROBLEM_NO_MEMORY, "The %zu bytes for the bodies of all requests are spent.",
+                           x->server->settings.memory);
+    x->charged += size;
+    text_append(&x->body, data, size);
+    return !x->body.failed || problem_set(&x->refusal, PROBLEM_NO_MEMORY, "There is no memory for the body.");
+}
+
+/* A refused body is read on for a while: a reply sent in the middle of it may be lost. */
+static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
+{
+    x->received += *size;
+    if (clock_now() > x->deadline || x->received > x->server->settings.max_body + DISCARD_SLACK)
+        return MHD_NO;
+    if (x->state == EXCHANGE_STORE && !store(x, data, *size))
+        drop_body(x);
+    *size = 0;
+    return MHD_YES;
+}
+
+static enum MHD_Result send_page(struct exchange *x)
+{
+    struct answer answer = {0};
+    if (x->head.method == METHOD_OPTIONS) {
+        answer.status = 204;
+        answer.allow = x->route ? x->route->allow : "OPTIONS";
+    } else {
+        x->route->page(x, &answer);
+    }
+    return answer_send(x, &answer);
+}
+
+static void print_timing(const struct exchange *x, char *out, size_t size)
+{
+    snprintf(out, size, "parse;dur=%.3f, queue;dur=%.3f, compute;dur=%.3f", job_parse_seconds(x->work->job) * 1e3,
+             clock_milliseconds(x->queue), job_compute_seconds(x->work->job) * 1e3);
+}
+
+static enum MHD_Result send_result(struct exchange *x)
+{
+    struct work *work = x->work;
+    char timing[128];
+    x->queue = work->begun - work->queued;
+    if (work->problem != PROBLEM_NONE)
+        return answer_problem(x, &(struct problem){.code = work->problem}, &work->reply);
+    struct answer answer = {.status = 200, .media_type = job_media_type(work->job)};
+    if (job_blocks(work->job) == 1) {
+        print_timing(x, timing, sizeof timing);
+        answer.timing = timing;
+        answer.body = work->reply;
+        work->reply = (struct text){0};
+    } else {
+        answer.stream = stream_new(x->server, x->connection, work->job, &x->sent);
+        work->job = NULL;
+        answer.body.failed = !answer.stream;
+    }
+    return answer_send(x, &answer);
+}
+
+static enum MHD_Result send_outcome(struct exchange *x)
+{
+    struct problem problem = {.code = PROBLEM_NONE};
+    peers_attach(x->server->peers, x->peer, NULL);
+    switch ((enum work_state)atomic_load(&x->work->state)) {
+    case WORK_DONE:
+        return send_result(x);
+    case WORK_REFUSED:
+        problem_set(&problem, PROBLEM_QUEUE_FULL, "%zu requests are waiting already.", x->server->settings.queue);
+        break;
+    case WORK_LATE:
+        problem_set(&problem, PROBLEM_DEADLINE, "It was not finished within %g s.", x->server->settings.deadline);
+        break;
+    case WORK_STOPPED:
+        problem_set(&problem, PROBLEM_DRAINING, "The service is shutting down.");
+        break;
+    case WORK_UNWANTED:
+    case WORK_PENDING:
+        return MHD_NO;
+    }
+    return answer_problem(x, &problem, NULL);
+}
+
+/* The order matters: suspended first, then known to the reaper, then given to the pool (reliability rules of
+ * libmicrohttpd: whoever resumes must find the connection suspended). */
+static enum MHD_Result submit(struct exchange *x)
+{
+    int64_t deadline = clock_now() + clock_from_seconds(x->server->settings.deadline);
+    if (!peers_move(x->peer, PEERS_WORK, deadline))
+        return MHD_NO;
+    if (!server_suspend(x->server, x->connection)) {
+        x->close = true;
+        return answer_problem(x, &(struct problem){.code = PROBLEM_DRAINING}, NULL);
+    }
+    peers_attach(x->server->peers, x->peer, x->work);
+    work_submit(x->work);
+    return MHD_YES;
+}
+
+static enum MHD_Result start_work(struct exchange *x)
+{
+    if (x->received < x->head.length)
+        return MHD_NO;
+    x->state = EXCHANGE_WORK;
+    x->work = work_new(x->server, x->connection, x->route->kind, JOB_JSON, &x->body, x->charged);
+    if (!x->work)
+        return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
+    x->charged = 0;
+    memcpy(x->work->request_id, x->id, sizeof x->id);
+    x->work->instance = x->route->path;
+    return work_try(x->work) ? send_result(x) : submit(x);
+}
+
+static enum MHD_Result finish(struct exchange *x)
+{
+    switch (x->state) {
+    case EXCHANGE_STORE:
+        return start_work(x);
+    case EXCHANGE_DISCARD:
+        return x->refusal.code == PROBLEM_NONE ? send_page(x) : answer_problem(x, &x->refusal, NULL);
+    case EXCHANGE_WORK:
+        return send_outcome(x);
+    case EXCHANGE_SENT:
+        return MHD_NO;
+    }
+    return MHD_NO;
+}
+
+enum MHD_Result exchange_handle(void *server, struct MHD_Connection *connection, const char *url, const char *method,
+                                const char *version, const char *data, size_t *size, void **context)
+{
+    struct exchange *x = *context;
+    if (x)
+        return *size > 0 ? take(x, data, size) : finish(x);
+    x = make_exchange(server, connection, url);
+    if (!x)
+        return MHD_queue_response(connection, 503, ((struct server *)server)->spent);
+    *context = x;
+    return begin(x, method, version);
+}
+
+void *exchange_note_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+    struct server *server = context;
+    struct peer *peer = peers_find(connection);
+    if (!peer)
+        return NULL;
+    peer->target = (struct problem){.code = PROBLEM_NONE};
+    head_check_target(target, &peer->target);
+    peers_move(peer, PEERS_HEAD, clock_now() + clock_from_seconds(server->settings.header_timeout));
+    return NULL;
+}
+
+static const char *find_message(const struct exchange *x, enum MHD_RequestTerminationCode code)
+{
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        return "request";
+    return x->status == 0 ? "request aborted" : "reply aborted";
+}
+
+static void log_exchange(const struct exchange *x, enum MHD_RequestTerminationCode code)
+{
+    enum log_level level = x->route && x->route->probe ? LOG_DEBUG : LOG_INFO;
+    if (!log_wants(x->server->log, level))
+        return;
+    log_request(x->server->log, level,
+                &(struct log_request){.message = find_message(x, code),
+                                      .id = x->id,
+                                      .method = x->head.method_name,
+                                      .route = x->route ? x->route->path : "other",
+                                      .status = x->status,
+                                      .bytes_in = x->received,
+                                      .bytes_out = atomic_load_explicit(&x->sent, memory_order_relaxed),
+                                      .milliseconds = clock_milliseconds(clock_now() - x->begun),
+                                      .queue_milliseconds = clock_milliseconds(x->queue)});
+}
+
+void exchange_complete(void *context, struct MHD_Connection *connection, void **slot,
+                       enum MHD_RequestTerminationCode code)
+{
+    struct server *server = context;
+    struct exchange *x = *slot;
+    (void)connection;
+    if (!x)
+        return;
+    *slot = NULL;
+    if (x->peer) {
+        peers_attach(server->peers, x->peer, NULL);
+        peers_move(x->peer, PEERS_IDLE, clock_now() + clock_from_seconds(server->settings.idle_timeout));
+    }
+    log_exchange(x, code);
+    drop_body(x);
+    work_release(x->work);
+    free(x);
+    atomic_fetch_sub(&server->exchanges, 1);
+}

@@ -1,0 +1,61 @@
+/* One request from its head to the end of its reply: libmicrohttpd's callbacks. */
+#ifndef SERVER_EXCHANGE_H
+#define SERVER_EXCHANGE_H
+
+#include "api/text.h"
+#include "server/head.h"
+#include "server/identity.h"
+#include "server/problem.h"
+#include "server/route.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct peer;
+struct server;
+struct work;
+
+/* What the next call of the handler is for. */
+enum exchange_state {
+    EXCHANGE_STORE,   /* take the body in */
+    EXCHANGE_DISCARD, /* read the body and forget it, then refuse */
+    EXCHANGE_WORK,    /* send the result */
+    EXCHANGE_SENT,    /* nothing */
+};
+
+/* Belongs to the event thread. */
+struct exchange {
+    struct server *server;
+    struct MHD_Connection *connection;
+    struct peer *peer;
+    const struct route *route; /* NULL: unknown path */
+    struct head head;
+    enum exchange_state state;
+    struct problem refusal; /* why the body is discarded */
+    struct text body;
+    size_t charged;  /* bytes of the body in the server's budget */
+    size_t received; /* bytes of the body read */
+    struct work *work;
+    int64_t begun, deadline; /* of the body */
+    int64_t queue;           /* nanoseconds waited for a worker */
+    bool close;              /* the connection cannot go on after the reply */
+    unsigned status;         /* that was sent; 0: none yet */
+    atomic_size_t sent;      /* bytes of the reply's body handed over */
+    char id[IDENTITY_SIZE];
+};
+
+/* For MHD_start_daemon; `server` is the struct server. */
+enum MHD_Result exchange_handle(void *server, struct MHD_Connection *connection, const char *url, const char *method,
+                                const char *version, const char *data, size_t *size, void **context);
+
+/* For MHD_OPTION_URI_LOG_CALLBACK: a request line has been read. */
+void *exchange_note_target(void *server, const char *target, struct MHD_Connection *connection);
+
+/* For MHD_OPTION_NOTIFY_COMPLETED: logs and frees. */
+void exchange_complete(void *server, struct MHD_Connection *connection, void **context,
+                       enum MHD_RequestTerminationCode code);
+
+#endif

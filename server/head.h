@@ -1,0 +1,50 @@
+/* The head of a request: the fields that this service reads, and the gate that refuses what HTTP forbids. */
+#ifndef SERVER_HEAD_H
+#define SERVER_HEAD_H
+
+#include "server/problem.h"
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* X(field, "Name", how often). More than once is refused for ONCE; of MANY the first counts. */
+#define HEAD_FIELDS(X) \
+    X(host, "Host", ONCE) \
+    X(content_length, "Content-Length", ONCE) \
+    X(transfer_encoding, "Transfer-Encoding", ONCE) \
+    X(content_type, "Content-Type", ONCE) \
+    X(content_encoding, "Content-Encoding", ONCE) \
+    X(expect, "Expect", ONCE) \
+    X(request_id, "X-Request-Id", MANY) \
+    X(accept, "Accept", MANY)
+
+enum method {
+    METHOD_GET,
+    METHOD_HEAD,
+    METHOD_POST,
+    METHOD_OPTIONS,
+    METHOD_OTHER,
+};
+
+/* Texts belong to libmicrohttpd and live as long as the request; NULL: not sent. */
+struct head {
+#define HEAD_FIELD(field, name, times) const char *field;
+    HEAD_FIELDS(HEAD_FIELD)
+#undef HEAD_FIELD
+    enum method method;
+    const char *method_name; /* "GET" ... or "other" */
+    bool has_body;
+    bool chunked;
+    size_t length; /* of the body as announced; 0 when chunked */
+};
+
+/* Reads the head and applies the gate: what it refuses must be answered at once and the connection closed, for the
+ * bytes that follow cannot be trusted. */
+bool head_read(struct head *head, struct MHD_Connection *connection, const char *method, const char *version,
+               size_t max_header, struct problem *problem);
+
+/* The same for the target as it came, before libmicrohttpd decodes it. */
+bool head_check_target(const char *target, struct problem *problem);
+
+#endif

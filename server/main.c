@@ -1,0 +1,73 @@
+/* attentiond: settings, then the service until a signal ends it. */
+#include "core/blas.h"
+#include "server/drain.h"
+#include "server/log.h"
+#include "server/manual.h"
+#include "server/probe.h"
+#include "server/server.h"
+#include "server/settings.h"
+#include "server/signals.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EXIT_USAGE 2
+
+/* In static memory: threads may still look at it while the process ends. */
+static struct server server;
+
+static int serve(const struct settings *settings, struct log *log)
+{
+    bool good = server_start(&server, settings, log);
+    while (good && !signals_stop_wanted())
+        server_tend(&server);
+    if (server.daemon && !drain_run(&server)) {
+        log_event(log, LOG_ERROR, "some connections could not be ended in time");
+        log_stop(log);
+        _exit(EXIT_FAILURE);
+    }
+    server_stop(&server);
+    log_event(log, LOG_INFO, "stopped");
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int start_serving(const struct settings *settings)
+{
+    struct log *log =
+        log_start(STDOUT_FILENO, (enum log_format)settings->log_format, (enum log_level)settings->log_level);
+    if (!log) {
+        fputs("attentiond: the log could not be started\n", stderr);
+        return EXIT_FAILURE;
+    }
+    int status = serve(settings, log);
+    log_stop(log);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    char why[256];
+    struct settings settings;
+    if (!signals_install()) {
+        perror("attentiond: signals");
+        return EXIT_FAILURE;
+    }
+    if (!settings_read(&settings, argc, argv, environ, stderr, why, sizeof why)) {
+        fprintf(stderr, "attentiond: %s\n", why);
+        return EXIT_USAGE;
+    }
+    switch (settings.action) {
+    case SETTINGS_SERVE:
+        return start_serving(&settings);
+    case SETTINGS_HELP:
+        manual_print_help(stdout);
+        return EXIT_SUCCESS;
+    case SETTINGS_VERSION:
+        manual_print_version(stdout);
+        return EXIT_SUCCESS;
+    case SETTINGS_HEALTHCHECK:
+        return probe_ready(&settings) ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    return EXIT_FAILURE;
+}

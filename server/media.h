@@ -1,0 +1,18 @@
+/* Media types and codings: what a body may be, what a client accepts. */
+#ifndef SERVER_MEDIA_H
+#define SERVER_MEDIA_H
+
+#include <stdbool.h>
+
+/* Whether a body of this Content-Type (NULL: none) may be JSON. Only what plainly is something else may not: `curl -d`
+ * says application/x-www-form-urlencoded. */
+bool media_may_be_json(const char *content_type);
+
+/* Whether a Content-Encoding (NULL: none) leaves the bytes as they are. */
+bool media_is_plain(const char *content_encoding);
+
+/* The weight 0 .. 1 that an Accept field (NULL: none) gives to a type such as "application/json"; RFC 9110
+ * section 12.5.1. */
+double media_weight(const char *accept, const char *type);
+
+#endif

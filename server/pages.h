@@ -1,0 +1,12 @@
+/* What GET answers: small texts that are made on the spot. */
+#ifndef SERVER_PAGES_H
+#define SERVER_PAGES_H
+
+#include "server/route.h"
+
+route_page pages_links;
+route_page pages_alive;
+route_page pages_ready;
+route_page pages_info;
+
+#endif

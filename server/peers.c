@@ -1,0 +1,261 @@
+/* Open connections and their deadlines. */
+#include "server/peers.h"
+
+#include "server/clock.h"
+#include "server/settings.h"
+#include "server/work.h"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#define ABANDONED_MAX 64 /* pieces of work given up in one go */
+#define STATE_BITS 3     /* the deadline, in ms, is above them: both change in one step */
+
+struct entry {
+    struct peer peer; /* first: a peer is its entry */
+    struct entry *previous, *next;
+    struct work *work;
+    int descriptor;
+    _Atomic uint64_t wait; /* state and deadline */
+    _Atomic int64_t moved; /* when a request last began or ended */
+};
+
+struct peers {
+    const struct settings *settings;
+    pthread_mutex_t mutex; /* the list, and that a listed descriptor is open */
+    struct entry *first;
+    size_t open;
+};
+
+static const char late[] = "HTTP/1.1 408 Request Timeout\r\n"
+                           "Content-Type: application/problem+json\r\n"
+                           "Content-Length: 138\r\n"
+                           "Access-Control-Allow-Origin: *\r\n"
+                           "Cache-Control: no-store\r\n"
+                           "X-Content-Type-Options: nosniff\r\n"
+                           "Connection: close\r\n\r\n"
+                           "{\"type\":\"/problems/timeout\",\"title\":\"The request did not arrive in time\","
+                           "\"status\":408,\"code\":\"timeout\",\"detail\":\"It took too long.\"}\n";
+
+static uint64_t pack_wait(enum peers_state state, int64_t deadline)
+{
+    return (uint64_t)(deadline / 1000000) << STATE_BITS | (uint64_t)state;
+}
+
+static enum peers_state find_state(uint64_t wait)
+{
+    return (enum peers_state)(wait & ((1u << STATE_BITS) - 1));
+}
+
+struct peers *peers_new(const struct settings *settings)
+{
+    struct peers *peers = calloc(1, sizeof *peers);
+    if (!peers)
+        return NULL;
+    peers->settings = settings;
+    pthread_mutex_init(&peers->mutex, NULL);
+    return peers;
+}
+
+void peers_free(struct peers *peers)
+{
+    if (!peers)
+        return;
+    pthread_mutex_destroy(&peers->mutex);
+    free(peers);
+}
+
+static void add_entry(struct peers *peers, struct entry *entry)
+{
+    pthread_mutex_lock(&peers->mutex);
+    entry->next = peers->first;
+    if (peers->first)
+        peers->first->previous = entry;
+    peers->first = entry;
+    entry->peer.excess = ++peers->open > peers->settings->max_connections;
+    pthread_mutex_unlock(&peers->mutex);
+}
+
+static void remove_entry(struct peers *peers, struct entry *entry)
+{
+    pthread_mutex_lock(&peers->mutex);
+    if (entry->previous)
+        entry->previous->next = entry->next;
+    else
+        peers->first = entry->next;
+    if (entry->next)
+        entry->next->previous = entry->previous;
+    peers->open--;
+    pthread_mutex_unlock(&peers->mutex);
+    free(entry);
+}
+
+static struct entry *open_entry(struct peers *peers, struct MHD_Connection *connection)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+    if (!entry)
+        return NULL;
+    int64_t now = clock_now();
+    entry->descriptor = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    atomic_store(&entry->wait, pack_wait(PEERS_HEAD, now + clock_from_seconds(peers->settings->header_timeout)));
+    atomic_store(&entry->moved, now);
+    add_entry(peers, entry);
+    return entry;
+}
+
+void peers_notice(void *context, struct MHD_Connection *connection, void **socket_context,
+                  enum MHD_ConnectionNotificationCode code)
+{
+    struct peers *peers = context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        *socket_context = open_entry(peers, connection);
+    else if (*socket_context)
+        remove_entry(peers, *socket_context);
+}
+
+struct peer *peers_find(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+bool peers_move(struct peer *peer, enum peers_state state, int64_t deadline)
+{
+    struct entry *entry = (struct entry *)peer;
+    uint64_t before = atomic_load_explicit(&entry->wait, memory_order_relaxed);
+    if (state == PEERS_IDLE || state == PEERS_HEAD)
+        atomic_store_explicit(&entry->moved, clock_now(), memory_order_relaxed);
+    do {
+        if (find_state(before) == PEERS_CUT)
+            return false;
+    } while (!atomic_compare_exchange_weak(&entry->wait, &before, pack_wait(state, deadline)));
+    return true;
+}
+
+void peers_attach(struct peers *peers, struct peer *peer, struct work *work)
+{
+    pthread_mutex_lock(&peers->mutex);
+    ((struct entry *)peer)->work = work;
+    pthread_mutex_unlock(&peers->mutex);
+}
+
+size_t peers_open(struct peers *peers)
+{
+    pthread_mutex_lock(&peers->mutex);
+    size_t open = peers->open;
+    pthread_mutex_unlock(&peers->mutex);
+    return open;
+}
+
+/* A browser opens connections ahead of need: one that never sent a byte is closed without a word. */
+static bool has_spoken(int descriptor)
+{
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_bytes_received > 0;
+}
+
+/* libmicrohttpd writes nothing while it reads a request, so this is the place of the reply. */
+static void say_late(int descriptor, enum peers_state state)
+{
+    if (state == PEERS_BODY || (state == PEERS_HEAD && has_spoken(descriptor)))
+        (void)!send(descriptor, late, sizeof late - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void cut_entry(struct entry *entry, uint64_t wait)
+{
+    if (!atomic_compare_exchange_strong(&entry->wait, &wait, (uint64_t)PEERS_CUT))
+        return;
+    say_late(entry->descriptor, find_state(wait));
+    shutdown(entry->descriptor, SHUT_RDWR);
+}
+
+static bool has_hung_up(int descriptor)
+{
+    struct pollfd poller = {.fd = descriptor, .events = POLLRDHUP};
+    return poll(&poller, 1, 0) > 0;
+}
+
+struct given_up {
+    size_t count;
+    struct {
+        struct work *work;
+        enum work_state reason;
+    } pieces[ABANDONED_MAX];
+};
+
+static void give_up(struct given_up *list, struct entry *entry, enum work_state reason)
+{
+    if (list->count == ABANDONED_MAX)
+        return;
+    work_hold(entry->work);
+    list->pieces[list->count].work = entry->work;
+    list->pieces[list->count++].reason = reason;
+}
+
+/* Resuming takes libmicrohttpd's locks, so it is done without ours. */
+static void abandon_all(struct given_up *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        work_abandon(list->pieces[i].work, list->pieces[i].reason);
+        work_release(list->pieces[i].work);
+    }
+}
+
+static void check_entry(struct entry *entry, uint64_t now, struct given_up *list)
+{
+    uint64_t wait = atomic_load(&entry->wait);
+    bool late_now = wait >> STATE_BITS < now;
+    if (entry->work && (late_now || has_hung_up(entry->descriptor)))
+        give_up(list, entry, late_now ? WORK_LATE : WORK_UNWANTED);
+    else if (late_now && find_state(wait) != PEERS_WORK && find_state(wait) != PEERS_CUT)
+        cut_entry(entry, wait);
+}
+
+void peers_reap(struct peers *peers)
+{
+    struct given_up list = {0};
+    uint64_t now = (uint64_t)(clock_now() / 1000000);
+    pthread_mutex_lock(&peers->mutex);
+    for (struct entry *entry = peers->first; entry; entry = entry->next)
+        check_entry(entry, now, &list);
+    pthread_mutex_unlock(&peers->mutex);
+    abandon_all(&list);
+}
+
+size_t peers_abandon(struct peers *peers)
+{
+    struct given_up list = {0};
+    pthread_mutex_lock(&peers->mutex);
+    for (struct entry *entry = peers->first; entry; entry = entry->next)
+        if (entry->work)
+            give_up(&list, entry, WORK_STOPPED);
+    pthread_mutex_unlock(&peers->mutex);
+    abandon_all(&list);
+    return list.count;
+}
+
+static bool is_silent(struct entry *entry, int64_t since)
+{
+    int unread = 0;
+    enum peers_state state = find_state(atomic_load(&entry->wait));
+    if (state == PEERS_CUT)
+        return true;
+    return (state == PEERS_IDLE || state == PEERS_HEAD) && atomic_load(&entry->moved) <= since &&
+           (ioctl(entry->descriptor, FIONREAD, &unread) != 0 || unread == 0);
+}
+
+bool peers_silent(struct peers *peers, int64_t since)
+{
+    bool silent = true;
+    pthread_mutex_lock(&peers->mutex);
+    for (struct entry *entry = peers->first; entry && silent; entry = entry->next)
+        silent = is_silent(entry, since);
+    pthread_mutex_unlock(&peers->mutex);
+    return silent;
+}

@@ -1,0 +1,59 @@
+/* Open connections, and what each may take its time for: a connection past its deadline is cut from outside. */
+#ifndef SERVER_PEERS_H
+#define SERVER_PEERS_H
+
+#include "server/problem.h"
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct settings;
+struct work;
+struct peers;
+
+/* What a connection is waiting for. */
+enum peers_state {
+    PEERS_IDLE,  /* the next request */
+    PEERS_HEAD,  /* the rest of a head */
+    PEERS_BODY,  /* the rest of a body */
+    PEERS_WORK,  /* our result */
+    PEERS_REPLY, /* the client to take the reply */
+    PEERS_CUT,   /* nothing: the deadline has passed */
+};
+
+/* One connection. The fields belong to the event thread. */
+struct peer {
+    bool excess;           /* one too many: every request gets 503 */
+    struct problem target; /* what is wrong with the target of the request being read */
+};
+
+struct peers *peers_new(const struct settings *settings);
+void peers_free(struct peers *peers); /* when no connection is open any more */
+
+/* For MHD_OPTION_NOTIFY_CONNECTION. */
+void peers_notice(void *peers, struct MHD_Connection *connection, void **context,
+                  enum MHD_ConnectionNotificationCode code);
+
+/* The connection's peer, or NULL when there was no memory for it. */
+struct peer *peers_find(struct MHD_Connection *connection);
+
+/* Says what the connection waits for and until when (nanoseconds of clock_now). false: it has been cut. */
+bool peers_move(struct peer *peer, enum peers_state state, int64_t deadline);
+
+/* The work whose result the suspended connection waits for; NULL: none any more. */
+void peers_attach(struct peers *peers, struct peer *peer, struct work *work);
+
+size_t peers_open(struct peers *peers);
+
+/* Cuts what is past its deadline, gives up work that nobody waits for. */
+void peers_reap(struct peers *peers);
+
+/* Gives up all attached work; returns how many pieces there were. */
+size_t peers_abandon(struct peers *peers);
+
+/* Whether every connection has been silent since `since`: nothing read, nothing waiting to be read. */
+bool peers_silent(struct peers *peers, int64_t since);
+
+#endif

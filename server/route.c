@@ -1,0 +1,51 @@
+/* Paths. */
+#include "server/route.h"
+
+#include "server/pages.h"
+
+#include <string.h>
+
+#define READ "GET, HEAD, OPTIONS"
+#define COMPUTE "POST, OPTIONS"
+
+static const struct route rows[] = {
+    {.path = "/", .allow = READ, .page = pages_links, .summary = "this list"},
+    {.path = "/livez", .allow = READ, .page = pages_alive, .probe = true, .summary = "whether the process is alive"},
+    {.path = "/readyz", .allow = READ, .page = pages_ready, .probe = true, .summary = "whether it takes requests"},
+    {.path = "/health", .allow = READ, .page = pages_ready, .probe = true, .summary = "the same as /readyz"},
+    {.path = "/v1/info", .allow = READ, .page = pages_info, .summary = "versions, limits and features"},
+    {.path = "/v1/attention",
+     .allow = COMPUTE,
+     .computes = true,
+     .kind = JOB_ATTENTION,
+     .summary = "compute attention"},
+};
+
+const struct route *route_find(const char *path)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].path, path) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+const struct route *route_row(size_t index)
+{
+    return index < sizeof rows / sizeof *rows ? &rows[index] : NULL;
+}
+
+bool route_allows(const struct route *route, enum method method)
+{
+    switch (method) {
+    case METHOD_GET:
+    case METHOD_HEAD:
+        return route->page != NULL;
+    case METHOD_POST:
+        return route->computes;
+    case METHOD_OPTIONS:
+        return true;
+    case METHOD_OTHER:
+        return false;
+    }
+    return false;
+}

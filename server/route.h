@@ -1,0 +1,36 @@
+/* Paths: one row each, from which dispatch, Allow, labels and the list of links come. */
+#ifndef SERVER_ROUTE_H
+#define SERVER_ROUTE_H
+
+#include "api/job.h"
+#include "server/head.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct exchange;
+struct answer;
+
+/* Fills in what GET answers; never waits. */
+typedef void route_page(const struct exchange *exchange, struct answer *answer);
+
+struct route {
+    const char *path;
+    const char *allow; /* the methods, as the header tells them */
+    route_page *page;  /* GET and HEAD, or NULL */
+    bool computes;     /* POST runs a job of `kind` */
+    enum job_kind kind;
+    bool probe;          /* asked all the time: logged at debug, answered whatever the load */
+    const char *summary; /* for the list of links */
+};
+
+/* NULL: there is nothing at this path. */
+const struct route *route_find(const char *path);
+
+/* Row `index`, or NULL past the last. */
+const struct route *route_row(size_t index);
+
+/* Whether the method is served there. OPTIONS is, everywhere. */
+bool route_allows(const struct route *route, enum method method);
+
+#endif

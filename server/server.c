@@ -1,0 +1,240 @@
+/* The service's life: start, tend, drain, stop. */
+#include "server/server.h"
+
+#include "api/library.h"
+#include "core/blas.h"
+#include "server/answer.h"
+#include "server/clock.h"
+#include "server/cpu.h"
+#include "server/exchange.h"
+#include "server/listener.h"
+#include "server/peers.h"
+#include "server/signals.h"
+#include "server/version.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TICK_MILLISECONDS 250
+#define EXCESS_CONNECTIONS 256 /* past the limit, that get a 503 instead of silence */
+#define SPARE_DESCRIPTORS 64
+#define STRICT 1
+
+static void log_library(void *context, const char *format, va_list values)
+{
+    char message[256];
+    struct server *server = context;
+    vsnprintf(message, sizeof message, format, values);
+    message[strcspn(message, "\n")] = '\0';
+    log_event(server->log, LOG_DEBUG, "libmicrohttpd: %s", message);
+}
+
+static bool fail(struct server *server, const char *what)
+{
+    log_event(server->log, LOG_ERROR, "%s", what);
+    return false;
+}
+
+static bool check_library(struct server *server)
+{
+    if (!version_http_vulnerable())
+        return true;
+    bool local = listener_is_local(server->settings.listen);
+    log_event(server->log, LOG_WARN, "libmicrohttpd %s can be crashed by one request; take 1.0.10 or later",
+              version_http());
+    if (local || server->settings.allow_vulnerable_libmicrohttpd)
+        return true;
+    return fail(server, "it is not served to other machines without --allow-vulnerable-libmicrohttpd");
+}
+
+static bool check_blas(struct server *server)
+{
+    struct error err = {0};
+    if (!blas_start(&err))
+        return fail(server, err.faults[0].text);
+    log_event(server->log, LOG_INFO, "OpenBLAS %s, kernel %s", blas_config(), blas_core());
+    return true;
+}
+
+/* Descriptors for all connections, or fewer connections. */
+static void fit_connections(struct server *server)
+{
+    struct rlimit limit;
+    size_t wanted = server->settings.max_connections + EXCESS_CONNECTIONS + SPARE_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= wanted)
+        return;
+    size_t spare = EXCESS_CONNECTIONS + SPARE_DESCRIPTORS;
+    server->settings.max_connections = limit.rlim_cur > 2 * spare ? limit.rlim_cur - spare : spare / 2;
+    log_event(server->log, LOG_WARN, "only %zu connections: the limit of open files is %ju",
+              server->settings.max_connections, (uintmax_t)limit.rlim_max);
+}
+
+static bool open_port(struct server *server)
+{
+    char why[256];
+    server->port = (unsigned)server->settings.port;
+    server->listener = listener_open(server->settings.listen, &server->port, why, sizeof why);
+    return server->listener >= 0 || fail(server, why);
+}
+
+/* libmicrohttpd's own timeout only backs up the deadlines of peers.c: it counts from the last byte. */
+static unsigned find_library_timeout(const struct settings *settings)
+{
+    double longest = settings->idle_timeout;
+    const double others[] = {settings->header_timeout, settings->body_timeout, settings->write_timeout};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        longest = others[i] > longest ? others[i] : longest;
+    return (unsigned)longest + 2;
+}
+
+static bool start_daemon(struct server *server)
+{
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    server->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, exchange_handle, server,
+                         /* first, so that it is there when a later option is bad */ MHD_OPTION_EXTERNAL_LOGGER,
+                         log_library, server, MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_CONNECTION_LIMIT,
+                         (unsigned)(server->settings.max_connections + EXCESS_CONNECTIONS),
+                         MHD_OPTION_CONNECTION_TIMEOUT, find_library_timeout(&server->settings),
+                         MHD_OPTION_NOTIFY_CONNECTION, peers_notice, server->peers, MHD_OPTION_NOTIFY_COMPLETED,
+                         exchange_complete, server, MHD_OPTION_URI_LOG_CALLBACK, exchange_note_target, server,
+#if MHD_VERSION >= 0x00097701
+                         MHD_OPTION_CLIENT_DISCIPLINE_LVL, STRICT,
+#else
+                         MHD_OPTION_STRICT_FOR_CLIENT, STRICT,
+#endif
+                         MHD_OPTION_END);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return server->daemon || fail(server, "libmicrohttpd did not start");
+}
+
+static void warm_worker(void *barrier)
+{
+    blas_warm();
+    pthread_barrier_wait(barrier);
+}
+
+/* One job per worker, and none ends before all have begun: so each worker gets its BLAS buffer before the first
+ * request. */
+static bool warm_up(struct server *server)
+{
+    pthread_barrier_t barrier;
+    size_t workers = pool_workers(server->pool);
+    if (pthread_barrier_init(&barrier, NULL, (unsigned)workers + 1) != 0)
+        return fail(server, "there is no memory for the start");
+    for (size_t i = 0; i < workers; i++)
+        while (!pool_submit(server->pool, warm_worker, &barrier))
+            sched_yield();
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_destroy(&barrier);
+    return true;
+}
+
+static bool start_parts(struct server *server)
+{
+    const struct settings *settings = &server->settings;
+    server->spent = answer_make_spent();
+    server->peers = peers_new(settings);
+    server->pool = pool_start(settings->workers, settings->queue);
+    if (!server->spent || !server->peers || !server->pool)
+        return fail(server, "the threads could not be started");
+    return true;
+}
+
+static void set_limits(struct server *server)
+{
+    struct settings *settings = &server->settings;
+    if (settings->workers == 0) {
+        size_t count = cpu_count();
+        settings->workers = count < POOL_WORKERS_MAX ? count : POOL_WORKERS_MAX;
+    }
+    server->limits = (struct job_limits){.elements = settings->max_elements,
+                                         .reply_elements = settings->max_reply_elements,
+                                         .memory = settings->request_memory};
+    server->bodies.limit = settings->memory;
+}
+
+/* Written beside and renamed: who waits for the file never reads half of it. */
+static bool write_port_file(struct server *server)
+{
+    const char *path = server->settings.port_file;
+    char beside[4096];
+    if (!*path)
+        return true;
+    snprintf(beside, sizeof beside, "%s.new", path);
+    FILE *file = fopen(beside, "we");
+    bool written = file && fprintf(file, "%u\n", server->port) > 0;
+    if (file && fclose(file) != 0)
+        written = false;
+    if (written && rename(beside, path) == 0)
+        return true;
+    log_event(server->log, LOG_ERROR, "--port-file %s: %s", path, strerror(errno));
+    return false;
+}
+
+bool server_start(struct server *server, const struct settings *settings, struct log *log)
+{
+    *server = (struct server){.settings = *settings, .log = log, .listener = -1, .started = clock_now()};
+    library_start();
+    set_limits(server);
+    if (!check_library(server) || !check_blas(server))
+        return false;
+    fit_connections(server);
+    if (!open_port(server) || !start_parts(server) || !start_daemon(server) || !warm_up(server))
+        return false;
+    atomic_store(&server->phase, SERVER_READY);
+    log_event(log, LOG_INFO, "attentiond %s listens on %s port %u with %zu workers", version_program(),
+              settings->listen, server->port, server->settings.workers);
+    return write_port_file(server);
+}
+
+void server_tend(struct server *server)
+{
+    signals_wait(TICK_MILLISECONDS);
+    peers_reap(server->peers);
+}
+
+void server_stop(struct server *server)
+{
+    if (server->daemon)
+        MHD_stop_daemon(server->daemon);
+    if (server->listener >= 0)
+        listener_close(server->listener);
+    if (server->pool)
+        pool_stop(server->pool);
+    if (server->spent)
+        MHD_destroy_response(server->spent);
+    peers_free(server->peers);
+}
+
+bool server_suspend(struct server *server, struct MHD_Connection *connection)
+{
+    atomic_fetch_add(&server->suspended, 1);
+    if (atomic_load(&server->phase) == SERVER_STOPPING) {
+        atomic_fetch_sub(&server->suspended, 1);
+        return false;
+    }
+    MHD_suspend_connection(connection);
+    return true;
+}
+
+void server_resume(struct server *server, struct MHD_Connection *connection)
+{
+    MHD_resume_connection(connection);
+    atomic_fetch_sub(&server->suspended, 1);
+}

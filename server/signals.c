@@ -1,0 +1,54 @@
+/* Signals: handlers set flags and write to a descriptor, for a thread of OpenBLAS may be the one that gets them. */
+#include "server/signals.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define EXIT_FORCED 3
+
+static int event = -1;
+static atomic_int wishes;
+
+static void wake(void)
+{
+    uint64_t one = 1;
+    (void)!write(event, &one, sizeof one);
+}
+
+static void note_stop(int signal)
+{
+    (void)signal;
+    if (atomic_fetch_add(&wishes, 1) > 0)
+        _exit(EXIT_FORCED);
+    wake();
+}
+
+static bool handle(int signal, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    return sigaction(signal, &action, NULL) == 0;
+}
+
+bool signals_install(void)
+{
+    event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return event >= 0 && handle(SIGPIPE, SIG_IGN) && handle(SIGTERM, note_stop) && handle(SIGINT, note_stop);
+}
+
+bool signals_stop_wanted(void)
+{
+    return atomic_load(&wishes) > 0;
+}
+
+void signals_wait(int milliseconds)
+{
+    uint64_t count = 0;
+    struct pollfd poller = {.fd = event, .events = POLLIN};
+    if (poll(&poller, 1, milliseconds) > 0)
+        (void)!read(event, &count, sizeof count);
+}

@@ -1,0 +1,16 @@
+/* Signals as something to wait for. */
+#ifndef SERVER_SIGNALS_H
+#define SERVER_SIGNALS_H
+
+#include <stdbool.h>
+
+/* Call first of all. From then on SIGTERM and SIGINT are a wish to end, a second one ends the process at once, and
+ * SIGPIPE is ignored. false when the system refuses. */
+bool signals_install(void);
+
+bool signals_stop_wanted(void);
+
+/* Waits for a signal, at most so long. */
+void signals_wait(int milliseconds);
+
+#endif

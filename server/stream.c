@@ -1,0 +1,228 @@
+/* Replies in blocks. */
+#include "server/stream.h"
+
+#include "server/clock.h"
+#include "server/peers.h"
+#include "server/server.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_MAX (2 * POOL_WORKERS_MAX)
+
+enum place_state { PLACE_FREE, PLACE_TAKEN, PLACE_FULL };
+
+/* Room for one block; block i has place i modulo the window. */
+struct place {
+    struct stream *stream;
+    enum place_state state;
+    size_t index;
+    struct text text;
+    bool failed;
+};
+
+/* Held by the response and by every block on its way through the pool; the last one frees it. What is below the mutex
+ * is under it. */
+struct stream {
+    struct server *server;
+    struct MHD_Connection *connection; /* valid while `waiting`, or on the event thread before stream_close */
+    struct job *job;
+    struct peer *peer;
+    atomic_size_t *sent;
+    size_t blocks, window;
+    size_t current, offset; /* the block being sent and how much of it was: the event thread's */
+    size_t next;            /* the first block nobody encodes yet: the event thread's */
+    pthread_mutex_t mutex;
+    size_t holders;
+    bool waiting; /* the reader is suspended: whoever clears this resumes it */
+    bool closed;  /* nobody reads any more */
+    struct place places[];
+};
+
+static void free_stream(struct stream *stream)
+{
+    for (size_t i = 0; i < stream->window; i++)
+        text_free(&stream->places[i].text);
+    pthread_mutex_destroy(&stream->mutex);
+    job_free(stream->job);
+    free(stream);
+}
+
+static void release(struct stream *stream)
+{
+    pthread_mutex_lock(&stream->mutex);
+    bool last = --stream->holders == 0;
+    pthread_mutex_unlock(&stream->mutex);
+    if (last)
+        free_stream(stream);
+}
+
+struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job,
+                          atomic_size_t *sent)
+{
+    size_t window = 2 * pool_workers(server->pool);
+    struct stream *stream = calloc(1, sizeof *stream + window * sizeof *stream->places);
+    if (!stream) {
+        job_free(job);
+        return NULL;
+    }
+    stream->server = server;
+    stream->connection = connection;
+    stream->peer = peers_find(connection);
+    stream->job = job;
+    stream->sent = sent;
+    stream->blocks = job_blocks(job);
+    stream->window = window;
+    stream->holders = 1;
+    pthread_mutex_init(&stream->mutex, NULL);
+    for (size_t i = 0; i < window; i++)
+        stream->places[i].stream = stream;
+    return stream;
+}
+
+static struct place *find_place(struct stream *stream, size_t index)
+{
+    return &stream->places[index % stream->window];
+}
+
+static void encode(struct place *place)
+{
+    place->text.length = 0;
+    place->failed = !job_block(place->stream->job, place->index, &place->text) || place->text.failed;
+}
+
+/* A block is ready: wakes the reader if it waits for this one. The connection is suspended until then, so it exists. */
+static void deliver(struct place *place)
+{
+    struct stream *stream = place->stream;
+    pthread_mutex_lock(&stream->mutex);
+    place->state = PLACE_FULL;
+    bool wake = stream->waiting && place->index == stream->current;
+    if (wake)
+        stream->waiting = false;
+    pthread_mutex_unlock(&stream->mutex);
+    if (wake)
+        server_resume(stream->server, stream->connection);
+}
+
+static void run_encode(void *context)
+{
+    struct place *place = context;
+    struct stream *stream = place->stream;
+    pthread_mutex_lock(&stream->mutex);
+    bool closed = stream->closed;
+    pthread_mutex_unlock(&stream->mutex);
+    if (!closed)
+        encode(place);
+    deliver(place);
+    release(stream);
+}
+
+/* Streams leave half of the queue to new requests. */
+static bool has_room(struct stream *stream)
+{
+    return pool_waiting(stream->server->pool) <= stream->server->settings.queue / 2;
+}
+
+static bool submit_block(struct stream *stream, struct place *place)
+{
+    pthread_mutex_lock(&stream->mutex);
+    place->state = PLACE_TAKEN;
+    stream->holders++;
+    pthread_mutex_unlock(&stream->mutex);
+    if (has_room(stream) && pool_submit(stream->server->pool, run_encode, place))
+        return true;
+    pthread_mutex_lock(&stream->mutex);
+    place->state = PLACE_FREE;
+    stream->holders--;
+    pthread_mutex_unlock(&stream->mutex);
+    return false;
+}
+
+/* Keeps the window full. When the pool has no room the block that is wanted now is encoded here: a stream goes on, if
+ * slowly, whatever the load. */
+static void fill_window(struct stream *stream)
+{
+    while (stream->next < stream->blocks && stream->next < stream->current + stream->window) {
+        struct place *place = find_place(stream, stream->next);
+        place->index = stream->next;
+        if (!submit_block(stream, place)) {
+            if (stream->next != stream->current)
+                return;
+            encode(place);
+            place->state = PLACE_FULL;
+        }
+        stream->next++;
+    }
+}
+
+enum arrival { ARRIVAL_READY, ARRIVAL_PARKED, ARRIVAL_STOPPED };
+
+/* Whether the block wanted now is there; if not, the reader is parked before any worker can bring it. */
+static enum arrival await_block(struct stream *stream, struct place *place)
+{
+    enum arrival arrival = ARRIVAL_READY;
+    pthread_mutex_lock(&stream->mutex);
+    if (place->state != PLACE_FULL) {
+        stream->waiting = server_suspend(stream->server, stream->connection);
+        arrival = stream->waiting ? ARRIVAL_PARKED : ARRIVAL_STOPPED;
+    }
+    pthread_mutex_unlock(&stream->mutex);
+    return arrival;
+}
+
+/* The client has --write-timeout for each block, and none while it waits for us. */
+static void start_clock(struct stream *stream)
+{
+    if (stream->peer && stream->offset == 0)
+        peers_move(stream->peer, PEERS_REPLY, clock_now() + clock_from_seconds(stream->server->settings.write_timeout));
+}
+
+static void stop_clock(struct stream *stream)
+{
+    if (stream->peer)
+        peers_move(stream->peer, PEERS_REPLY, INT64_MAX);
+}
+
+static size_t take_bytes(struct stream *stream, struct place *place, char *out, size_t size)
+{
+    size_t left = place->text.length - stream->offset;
+    size_t taken = left < size ? left : size;
+    memcpy(out, place->text.data + stream->offset, taken);
+    stream->offset += taken;
+    atomic_fetch_add_explicit(stream->sent, taken, memory_order_relaxed);
+    if (taken == left) {
+        place->state = PLACE_FREE;
+        stream->offset = 0;
+        stream->current++;
+    }
+    return taken;
+}
+
+ssize_t stream_read(void *context, uint64_t position, char *out, size_t size)
+{
+    struct stream *stream = context;
+    (void)position;
+    if (stream->current == stream->blocks)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    fill_window(stream);
+    struct place *place = find_place(stream, stream->current);
+    stop_clock(stream);
+    enum arrival arrival = await_block(stream, place);
+    if (arrival == ARRIVAL_PARKED)
+        return 0;
+    if (arrival == ARRIVAL_STOPPED || place->failed)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    start_clock(stream);
+    return (ssize_t)take_bytes(stream, place, out, size);
+}
+
+void stream_close(void *context)
+{
+    struct stream *stream = context;
+    pthread_mutex_lock(&stream->mutex);
+    stream->closed = true;
+    pthread_mutex_unlock(&stream->mutex);
+    release(stream);
+}

@@ -1,0 +1,134 @@
+/* A computation between a connection and the pool. */
+#include "server/work.h"
+
+#include "server/clock.h"
+#include "server/server.h"
+
+#include <stdlib.h>
+
+#define TINY_BODY ((size_t)16 * 1024)
+#define TINY_WORK 50e3 /* operations: a few times what a thread hop costs */
+
+struct work *work_new(struct server *server, struct MHD_Connection *connection, enum job_kind kind,
+                      enum job_format format, struct text *body, size_t charged)
+{
+    struct work *work = calloc(1, sizeof *work);
+    if (!work)
+        return NULL;
+    work->server = server;
+    work->connection = connection;
+    work->kind = kind;
+    work->format = format;
+    work->body = *body;
+    work->charged = charged;
+    *body = (struct text){0};
+    atomic_init(&work->state, WORK_PENDING);
+    atomic_init(&work->holders, 1);
+    return work;
+}
+
+void work_hold(struct work *work)
+{
+    atomic_fetch_add(&work->holders, 1);
+}
+
+static void give_back(struct work *work)
+{
+    budget_give(&work->server->bodies, work->charged);
+    work->charged = 0;
+}
+
+void work_release(struct work *work)
+{
+    if (!work || atomic_fetch_sub(&work->holders, 1) > 1)
+        return;
+    give_back(work);
+    job_free(work->job);
+    text_free(&work->body);
+    text_free(&work->reply);
+    free(work);
+}
+
+static void set_problem(struct work *work, const struct error *err)
+{
+    struct problem problem = {.code = problem_of_error(err), .err = err};
+    work->problem = problem.code;
+    job_free(work->job);
+    work->job = NULL;
+    text_free(&work->reply);
+    problem_write(&work->reply, &problem, work->request_id, work->instance);
+}
+
+static bool decode(struct work *work, struct error *err)
+{
+    if (!work->job) {
+        work->job = job_new(&work->server->limits, work->kind, work->format, &work->body, err);
+        give_back(work);
+    }
+    return work->job != NULL;
+}
+
+static bool encode(struct work *work, struct error *err)
+{
+    if (job_blocks(work->job) != 1)
+        return true;
+    if (job_block(work->job, 0, &work->reply) && !work->reply.failed)
+        return true;
+    return error_set(err, ERROR_MEMORY, "", "There was no memory for the reply.");
+}
+
+bool work_try(struct work *work)
+{
+    struct error err;
+    if (work->body.length > TINY_BODY)
+        return false;
+    err.code = ERROR_NONE;
+    err.count = 0;
+    err.placed = false;
+    work->queued = work->begun = clock_now();
+    if (decode(work, &err) && job_work(work->job) > TINY_WORK)
+        return false;
+    if (!work->job || !job_run(work->job, NULL, &work->cancel, &err) || !encode(work, &err))
+        set_problem(work, &err);
+    atomic_store(&work->state, WORK_DONE);
+    return true;
+}
+
+/* Ends in `state`, if nobody came first, and wakes the connection: after that nothing of its request may be touched. */
+static void settle(struct work *work, enum work_state state)
+{
+    int pending = WORK_PENDING;
+    if (atomic_compare_exchange_strong(&work->state, &pending, (int)state))
+        server_resume(work->server, work->connection);
+}
+
+static void run_work(void *context)
+{
+    struct work *work = context;
+    struct error err = {0};
+    work->begun = clock_now();
+    if (atomic_load(&work->cancel))
+        error_set(&err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
+    else if (decode(work, &err) && job_run(work->job, work->server->pool, &work->cancel, &err))
+        encode(work, &err);
+    if (err.code != ERROR_NONE)
+        set_problem(work, &err);
+    settle(work, WORK_DONE);
+    work_release(work);
+}
+
+void work_submit(struct work *work)
+{
+    work_hold(work);
+    work->queued = clock_now();
+    if (pool_submit(work->server->pool, run_work, work))
+        return;
+    settle(work, WORK_REFUSED);
+    work_release(work);
+}
+
+void work_abandon(struct work *work, enum work_state reason)
+{
+    atomic_store(&work->cancel, true);
+    settle(work, reason);
+}
