@@ -23,6 +23,7 @@ struct job_limits {
     size_t elements;       /* numbers in the tensors of one request, and in what is computed from them */
     size_t reply_elements; /* numbers in one reply */
     size_t memory;         /* bytes that one request may hold */
+    size_t whole_elements; /* a reply of up to so many numbers is made in one piece; 0: the default (REPLY_WHOLE_MAX) */
 };
 
 struct job;
@@ -32,15 +33,16 @@ struct job;
 struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
                     struct error *err);
 
-/* Roughly how much there is to do, in floating-point operations, numbers to print included: decides whether a thread hop pays. */
+/* Roughly how much there is to do, in floating-point operations, numbers to print included: decides whether a thread
+ * hop pays. */
 double job_work(const struct job *job);
 
-/* Computes. `pool` may be NULL (the calling thread alone, as for tiny jobs). Stops at the next block when *cancel becomes
- * true. After it has returned true nothing can fail but memory. */
+/* Computes. `pool` may be NULL (the calling thread alone, as for tiny jobs). Stops at the next block when *cancel
+ * becomes true. After it has returned true nothing can fail but memory. */
 bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err);
 
-/* The reply is a sequence of blocks; each is encoded by a call of its own, in any order, on any thread, also at the same
- * time. One block: the reply is small and complete in it. */
+/* The reply is a sequence of blocks; each is encoded by a call of its own, in any order, on any thread, also at the
+ * same time. One block: the reply is small and complete in it. */
 size_t job_blocks(const struct job *job);
 bool job_block(const struct job *job, size_t index, struct text *out);
 

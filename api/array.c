@@ -1,0 +1,124 @@
+/* Brackets and numbers. Room is reserved once per chunk of numbers, not per number. */
+#include "api/array.h"
+
+#include "api/number.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CHUNK 1024
+#define SHORTEST_MAX 32 /* bytes of a shortest number, of null, of true and of "-Infinity" */
+
+size_t array_width(struct tensor t)
+{
+    return t.shape[t.rank - 1];
+}
+
+size_t array_rows(struct tensor t)
+{
+    size_t rows = 1;
+    for (size_t a = 0; a + 1 < t.rank; a++)
+        rows *= t.shape[a];
+    return rows;
+}
+
+/* How many axes start at `row`, that of its numbers included. */
+static size_t count_starting(struct tensor t, size_t row)
+{
+    size_t starting = 1;
+    for (size_t a = t.rank - 1; a-- > 0 && row % t.shape[a] == 0; row /= t.shape[a])
+        starting++;
+    return starting;
+}
+
+void array_open(struct text *out, struct tensor t, size_t row)
+{
+    if (row > 0)
+        text_append(out, ",", 1);
+    for (size_t levels = count_starting(t, row); levels > 0; levels--)
+        text_append(out, "[", 1);
+}
+
+void array_close(struct text *out, struct tensor t, size_t row)
+{
+    for (size_t levels = count_starting(t, row + 1); levels > 0; levels--)
+        text_append(out, "]", 1);
+}
+
+static char *put(char *at, const char *word)
+{
+    size_t length = strlen(word);
+    memcpy(at, word, length);
+    return at + length;
+}
+
+static char *put_special(char *at, const struct style *style, double value)
+{
+    return put(at, isnan(value) || !style->infinity_text ? "null" : value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+}
+
+static char *put_float64(char *at, const struct style *style, const double *values, size_t count)
+{
+    for (size_t x = 0; x < count; x++) {
+        at = isfinite(values[x]) ? number_print_float64(at, values[x]) : put_special(at, style, values[x]);
+        *at++ = ',';
+    }
+    return at;
+}
+
+static char *put_float32(char *at, const struct style *style, const float *values, size_t count)
+{
+    for (size_t x = 0; x < count; x++) {
+        at = isfinite(values[x]) ? number_print_float32(at, values[x]) : put_special(at, style, (double)values[x]);
+        *at++ = ',';
+    }
+    return at;
+}
+
+static char *put_booleans(char *at, const unsigned char *values, size_t count)
+{
+    for (size_t x = 0; x < count; x++)
+        at = put(at, values[x] ? "true," : "false,");
+    return at;
+}
+
+static char *put_rounded(char *at, const struct style *style, enum dtype dtype, const void *values, size_t count)
+{
+    for (size_t x = 0; x < count; x++) {
+        double value = dtype == DTYPE_FLOAT64 ? ((const double *)values)[x] : (double)((const float *)values)[x];
+        at = isfinite(value) ? number_print_rounded(at, value, (int)style->decimals) : put_special(at, style, value);
+        *at++ = ',';
+    }
+    return at;
+}
+
+static char *put_chunk(char *at, const struct style *style, enum dtype dtype, const void *values, size_t count)
+{
+    if (dtype == DTYPE_BOOL)
+        return put_booleans(at, values, count);
+    if (style->rounded)
+        return put_rounded(at, style, dtype, values, count);
+    return dtype == DTYPE_FLOAT64 ? put_float64(at, style, values, count) : put_float32(at, style, values, count);
+}
+
+void array_numbers(struct text *out, const struct style *style, enum dtype dtype, const void *values, size_t count)
+{
+    size_t most = style->rounded ? NUMBER_TEXT_MAX : SHORTEST_MAX;
+    for (size_t done = 0; done < count; done += CHUNK) {
+        size_t part = count - done < CHUNK ? count - done : CHUNK;
+        char *room = text_reserve(out, part * (most + 1));
+        if (!room)
+            return;
+        char *end = put_chunk(room, style, dtype, (const char *)values + done * dtype_size(dtype), part);
+        out->length += (size_t)(end - room);
+    }
+    if (count > 0 && !out->failed)
+        out->length--; /* the last comma */
+}
+
+void array_number(struct writer *w, const struct style *style, enum dtype dtype, double value)
+{
+    float narrow = (float)value;
+    array_numbers(w->out, style, dtype, dtype == DTYPE_FLOAT64 ? (const void *)&value : &narrow, 1);
+    w->comma = true;
+}

@@ -1,0 +1,25 @@
+/* Base64 (RFC 4648 section 4, with padding): bytes in JSON strings. */
+#ifndef API_BASE64_H
+#define API_BASE64_H
+
+#include "api/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes that `length` characters decode to, or false when they are no base64: wrong length, a foreign character,
+ * padding in the wrong place, or set bits that no byte has. *bad is the position of what is wrong. */
+bool base64_measure(const char *characters, size_t length, size_t *bytes, size_t *bad);
+
+/* Decodes what base64_measure has accepted. */
+void base64_decode(const char *characters, size_t length, unsigned char *out);
+
+/* An encoder that is fed in pieces. Zero-initialise. */
+struct base64 {
+    unsigned char carried[3];
+    size_t count;
+};
+void base64_append(struct base64 *state, struct text *out, const void *bytes, size_t length);
+void base64_end(struct base64 *state, struct text *out); /* the last characters and the padding */
+
+#endif

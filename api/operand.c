@@ -1,0 +1,137 @@
+/* Nested arrays become tensors in place: what the document read as doubles is narrowed where it lies. */
+#include "api/operand.h"
+
+#include "api/packed.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The least magnitude that rounds to infinity in float32. */
+#define FLOAT32_OVERFLOW 0x1.ffffffp127
+
+bool operand_is_regular(struct decoder *d, const struct matrix *m, const struct place *at)
+{
+    const struct place element = {.parent = at, .index = m->index, .rank = m->index_rank};
+    switch (m->fault) {
+    case MATRIX_GOOD:
+        return true;
+    case MATRIX_RAGGED:
+        return place_fault(d->err, &element,
+                           "has %zu entries; its first sibling has %zu. All rows must be equally long.", m->found,
+                           m->expected);
+    case MATRIX_NESTED:
+        return place_fault(d->err, &element, "mixes rows and numbers: all entries of an array must be of one kind.");
+    case MATRIX_ELEMENT:
+        return place_fault(d->err, &element, "is neither a number nor an array.");
+    case MATRIX_EMPTY:
+        return place_fault(d->err, &element, "is empty; every size must be at least 1.");
+    case MATRIX_RANK:
+        return place_fault(d->err, &element, "is nested too deep: %d levels are the most.", TENSOR_RANK_MAX);
+    }
+    return false;
+}
+
+bool operand_fault(struct decoder *d, struct tensor shape, size_t position, const struct place *at, const char *text)
+{
+    size_t index[TENSOR_RANK_MAX];
+    for (size_t a = shape.rank; a-- > 0; position /= shape.shape[a])
+        index[a] = position % shape.shape[a];
+    const struct place element = {.parent = at, .index = index, .rank = shape.rank};
+    return place_fault(d->err, &element, "%s", text);
+}
+
+static struct tensor view_matrix(const struct matrix *m)
+{
+    return tensor_dense(DTYPE_FLOAT64, m->rank, m->shape, m->values);
+}
+
+/* Stores go through memcpy: the narrow values overlay the wide ones that were already read. */
+bool operand_narrow(struct decoder *d, struct tensor t, const struct place *at)
+{
+    const double *values = t.data;
+    size_t count = tensor_count(t);
+    for (size_t x = 0; x < count; x++) {
+        double value = values[x];
+        if (fabs(value) >= FLOAT32_OVERFLOW && !isinf(value))
+            return operand_fault(d, t, x, at,
+                                 "is too large for float32 (at most 3.4028235e38); dtype float64 holds it.");
+        float narrow = (float)value;
+        memcpy((char *)t.data + x * sizeof narrow, &narrow, sizeof narrow);
+    }
+    return true;
+}
+
+static void narrow_to_bool(struct tensor t)
+{
+    const double *values = t.data;
+    size_t count = tensor_count(t);
+    for (size_t x = 0; x < count; x++) {
+        unsigned char narrow = values[x] != 0;
+        memcpy((char *)t.data + x, &narrow, 1);
+    }
+}
+
+/* Gives the unused rest of the doubles back. */
+static void settle(struct decoder *d, struct tensor t, enum dtype dtype, struct tensor *out)
+{
+    void *data = t.data;
+    if (dtype != DTYPE_FLOAT64)
+        data = arena_resize(d->arena, t.data, tensor_count(t) * dtype_size(dtype), d->err);
+    if (data)
+        *out = tensor_dense(dtype, t.rank, t.shape, data);
+}
+
+static void read_numbers(struct decoder *d, const struct matrix *m, const struct place *at, bool hides,
+                         struct tensor *out)
+{
+    struct tensor t = view_matrix(m);
+    if (m->has_booleans) {
+        operand_fault(d, t, m->first_boolean, at, "is a boolean; it must be a number.");
+        return;
+    }
+    if (m->has_hidden && !hides) {
+        operand_fault(d, t, m->first_hidden, at,
+                      "is not a finite number; only mask.bias takes null and \"-Infinity\".");
+        return;
+    }
+    if (*d->dtype == DTYPE_FLOAT32 && !operand_narrow(d, t, at))
+        return;
+    settle(d, t, *d->dtype, out);
+}
+
+static void read_booleans(struct decoder *d, const struct matrix *m, const struct place *at, struct tensor *out)
+{
+    struct tensor t = view_matrix(m);
+    if (m->has_numbers) {
+        operand_fault(d, t, m->first_number, at,
+                      "is a number; allow takes booleans only: true = may attend, false = hidden. 0 and 1 are refused "
+                      "because other libraries read them the other way round.");
+        return;
+    }
+    if (m->has_hidden) {
+        operand_fault(d, t, m->first_hidden, at, "is null; it must be true or false.");
+        return;
+    }
+    narrow_to_bool(t);
+    settle(d, t, DTYPE_BOOL, out);
+}
+
+void operand_read(struct decoder *d, const struct option *option, const json_t *value, const struct place *at,
+                  struct tensor *out)
+{
+    const struct matrix *m = document_matrix(d->document, value);
+    if (json_is_object(value) && option->kind != OPTION_ALLOW) {
+        packed_read(d, value, at, option->kind == OPTION_BIAS, out);
+        return;
+    }
+    if (!m) {
+        decode_refuse(d, option, value, at);
+        return;
+    }
+    if (!operand_is_regular(d, m, at) || !decode_count(d, m->count))
+        return;
+    if (option->kind == OPTION_ALLOW)
+        read_booleans(d, m, at, out);
+    else
+        read_numbers(d, m, at, option->kind == OPTION_BIAS, out);
+}

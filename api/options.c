@@ -1,0 +1,203 @@
+/* The options of POST /v1/attention: one line each. */
+#include "api/options.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define AT(field) .offset = offsetof(struct options, field)
+#define GIVEN(field) .present = offsetof(struct options, field)
+#define CHOICES(...) \
+    .choices = (const char *const[]) \
+    { \
+        __VA_ARGS__, NULL \
+    }
+#define INNER(name, rows) \
+    .inner = &(const struct option_table) \
+    { \
+        name, rows, COUNT(rows), NULL \
+    }
+#define FROM(least) .minimum = least, .maximum = HUGE_VAL
+
+_Static_assert(sizeof(enum dtype) == sizeof(unsigned) && sizeof(enum variant) == sizeof(unsigned),
+               "OPTION_CHOICE stores an unsigned");
+
+/* clang-format off */
+
+static const struct option window[] = {
+    {"left", OPTION_SIDE, "null", AT(attention.mask.left), .meaning = "keys before the query's own place; null = unlimited"},
+    {"right", OPTION_SIDE, "null", AT(attention.mask.right), .meaning = "keys after the query's own place; null = unlimited"},
+};
+
+static const struct option documents[] = {
+    {"query", OPTION_INTEGERS, "", .required = true, AT(attention.mask.query_documents), .shape = "[n]", .meaning = "the document of each query"},
+    {"key", OPTION_INTEGERS, "", .required = true, AT(attention.mask.key_documents), .shape = "[m]", .meaning = "the document of each key, the past included"},
+};
+
+static const struct option mask[] = {
+    {"causal", OPTION_BOOLEAN, "false", AT(attention.mask.causal), .meaning = "key j is visible to query i when j <= i + offset"},
+    {"query_offset", OPTION_OFFSETS, "the length of the past", AT(attention.mask.query_offset), .shape = "[b]", .meaning = "position of query 0 among the keys"},
+    {"align", OPTION_SWITCH, "\"start\"", CHOICES("start", "end"), AT(attention.mask.align_end), .meaning = "\"end\" sets the offset to m - n; not together with query_offset"},
+    {"window", OPTION_OBJECT, "", INNER("Window", window), GIVEN(attention.mask.has_window), .meaning = "i + offset - left <= j <= i + offset + right, both ends included"},
+    {"prefix", OPTION_INTEGER, "", FROM(0), AT(attention.mask.prefix), GIVEN(attention.mask.has_prefix), .meaning = "the first so many keys are visible to every query; with causal"},
+    {"documents", OPTION_PAIR, "", INNER("Documents", documents), .shape = "[n]", .meaning = "a query sees only keys with its own id"},
+    {"key_lengths", OPTION_INTEGERS, "", FROM(0), AT(attention.mask.key_lengths), .shape = "[b]", .meaning = "keys at or past the length are hidden"},
+    {"allow", OPTION_ALLOW, "", AT(attention.mask.allow), .shape = "[n][m], [h][n][m] or [b][h][n][m]", .meaning = "true = may attend; an axis of size 1 repeats"},
+    {"bias", OPTION_BIAS, "", AT(attention.mask.bias), .shape = "[n][m], [h][n][m] or [b][h][n][m]", .meaning = "added to the scaled scores; null or \"-Infinity\" hides; an axis of size 1 repeats"},
+    {"alibi", OPTION_SLOPES, "false", AT(attention.mask.alibi_slopes), GIVEN(attention.mask.alibi), .shape = "[h]", .meaning = "adds -slope * abs(i + offset - j); true takes the standard slopes"},
+    {"empty_rows", OPTION_SWITCH, "\"error\"", CHOICES("error", "zero"), AT(attention.mask.empty_rows_zero), .meaning = "a query that may see no key: 422 that lists the rows, or weights and output 0"},
+};
+
+static const struct option dropout[] = {
+    {"p", OPTION_NUMBER, "", .required = true, .minimum = 0, .maximum = 1, .below = true, AT(attention.dropout_p), .meaning = "the share of weights that become 0; the others are scaled by 1 / (1 - p)"},
+    {"seed", OPTION_INTEGER, "0", AT(attention.dropout_seed), .meaning = "the same seed drops the same weights"},
+};
+
+static const struct option rope[] = {
+    {"theta", OPTION_NUMBER, "10000", FROM(0), .above = true, AT(attention.rope.theta), .meaning = "pair t of r/2 turns by p * theta^(-2t/r) at position p"},
+    {"dims", OPTION_COUNT, "d_k", AT(attention.rope.dims), .meaning = "how many features turn; even"},
+    {"interleaved", OPTION_BOOLEAN, "false", AT(attention.rope.interleaved), .meaning = "pairs (2t, 2t+1) instead of (t, t + r/2)"},
+    {"query_positions", OPTION_POSITIONS, "0, 1, .. after the past", AT(attention.rope.query_positions), .shape = "[n] or [b][n]", .meaning = "position of each query"},
+    {"key_positions", OPTION_POSITIONS, "0, 1, .. after the past", AT(attention.rope.key_positions), .shape = "[new keys] or [b][new keys]", .meaning = "position of each new key"},
+};
+
+static const struct option past[] = {
+    {"k", OPTION_TENSOR, "", .required = true, AT(attention.past_k), .shape = "[p][d_k], [h_kv][p][d_k] or [b][h_kv][p][d_k]", .meaning = "earlier keys, already rotated, split by heads"},
+    {"v", OPTION_TENSOR, "", .required = true, AT(attention.past_v), .shape = "[p][d_v], [h_kv][p][d_v] or [b][h_kv][p][d_v]", .meaning = "earlier values, split by heads"},
+};
+
+static const struct option readout[] = {
+    {"w", OPTION_TENSOR, "", .required = true, AT(attention.readout_w), .shape = "[d_out][vocabulary]", .meaning = "one column per word"},
+    {"tokens", OPTION_STRINGS, "", .required = true, AT(readout_tokens), .shape = "[vocabulary]", .meaning = "the words"},
+};
+
+static const struct option tokens[] = {
+    {"query", OPTION_STRINGS, "", .required = true, AT(query_tokens), .shape = "[n]", .meaning = "labels of the queries"},
+    {"key", OPTION_STRINGS, "", .required = true, AT(key_tokens), .shape = "[m]", .meaning = "labels of the keys, the past included"},
+};
+
+/* dtype comes first: tensors are read into it. */
+static const struct option attention[] = {
+    {"dtype", OPTION_CHOICE, "\"float64\"", CHOICES("float64", "float32"), AT(attention.dtype), .meaning = "precision of the arithmetic and of the printed numbers"},
+    {"q", OPTION_TENSOR, "", AT(attention.q), .shape = "[n][d_k], [h][n][d_k], [b][h][n][d_k]; with heads [n][h d_k], [b][n][h d_k]", .meaning = "queries; with k and v"},
+    {"k", OPTION_TENSOR, "", AT(attention.k), .shape = "like q, with m rows and h_kv heads", .meaning = "keys"},
+    {"v", OPTION_TENSOR, "", AT(attention.v), .shape = "like k, d_v wide", .meaning = "values"},
+    {"x", OPTION_TENSOR, "", AT(attention.x), .shape = "[n][d_model] or [b][n][d_model]", .meaning = "in place of q, k, v: what they are projected from"},
+    {"context", OPTION_TENSOR, "x", AT(attention.context), .shape = "[m][d_context] or [b][m][d_context]", .meaning = "what keys and values are projected from (cross-attention)"},
+    {"w_q", OPTION_TENSOR, "", AT(attention.w_q), .shape = "[d_model][h d_k]", .meaning = "projection of the queries"},
+    {"w_k", OPTION_TENSOR, "", AT(attention.w_k), .shape = "[d_context][h_kv d_k]", .meaning = "projection of the keys"},
+    {"w_v", OPTION_TENSOR, "", AT(attention.w_v), .shape = "[d_context][h_kv d_v]", .meaning = "projection of the values"},
+    {"b_q", OPTION_TENSOR, "", AT(attention.b_q), .shape = "[h d_k]", .meaning = "added after w_q"},
+    {"b_k", OPTION_TENSOR, "", AT(attention.b_k), .shape = "[h_kv d_k]", .meaning = "added after w_k"},
+    {"b_v", OPTION_TENSOR, "", AT(attention.b_v), .shape = "[h_kv d_v]", .meaning = "added after w_v"},
+    {"w_o", OPTION_TENSOR, "", AT(attention.w_o), .shape = "[h d_v][d_out]", .meaning = "projection of the output, heads side by side"},
+    {"b_o", OPTION_TENSOR, "", AT(attention.b_o), .shape = "[d_out]", .meaning = "added after w_o"},
+    {"heads", OPTION_COUNT, "", AT(attention.heads), .meaning = "how many heads stand side by side in the columns of q, or of w_q"},
+    {"kv_heads", OPTION_COUNT, "heads", AT(attention.kv_heads), .meaning = "how many of keys and values; heads is a multiple of it"},
+    {"mask", OPTION_MODE, "\"none\"", CHOICES("none", "causal"), AT(attention.mask.causal), INNER("Mask", mask), .meaning = "which keys a query may see; all members apply together, biases add"},
+    {"scale", OPTION_NUMBER, "1/sqrt(d_k)", AT(attention.scale), GIVEN(attention.has_scale), .meaning = "multiplies q.k; any finite number"},
+    {"softcap", OPTION_NUMBER, "", FROM(0), .above = true, AT(attention.softcap), .meaning = "c * tanh(s / c), before bias and masks"},
+    {"sinks", OPTION_REALS, "", AT(attention.sinks), .shape = "[h]", .meaning = "one logit per head that joins only the denominator"},
+    {"dropout", OPTION_OBJECT, "", INNER("Dropout", dropout), GIVEN(attention.has_dropout), .meaning = "on the weights, deterministic"},
+    {"rope", OPTION_OBJECT, "", INNER("Rope", rope), GIVEN(attention.rope.on), .meaning = "rotary embedding of q and the new k"},
+    {"past", OPTION_OBJECT, "", INNER("Past", past), .meaning = "earlier keys and values, put before k and v, as `present` returns them"},
+    {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax"), AT(attention.variant), .meaning = "the last two are counterexamples: Q (K^T V), and zeroing weights after softmax"},
+    {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary"},
+    {"include", OPTION_INCLUDE, "[\"output\",\"weights\"]", AT(include), GIVEN(has_include), .meaning = "what comes back"},
+    {"tokens", OPTION_PAIR, "", INNER("Tokens", tokens), .shape = "[n]", .meaning = "labels, echoed as `labels`; one list when n = m"},
+    {"decimals", OPTION_INTEGER, "", .minimum = 0, .maximum = 17, AT(style.decimals), GIVEN(style.rounded), .meaning = "places to which printed numbers are rounded, `scale` excepted"},
+    {"nonfinite", OPTION_SWITCH, "\"null\"", CHOICES("null", "string"), AT(style.infinity_text), .meaning = "how -infinity is printed: null, or \"-Infinity\""},
+    {"encoding", OPTION_SWITCH, "\"json\"", CHOICES("json", "base64"), AT(style.base64), .meaning = "tensors of the reply as nested arrays or as packed objects; mask and stats stay JSON"},
+    {"id", OPTION_STRING, "", .maximum = 128, AT(id), .meaning = "echoed"},
+};
+
+/* clang-format on */
+
+const struct option_table *options_table(void)
+{
+    static const struct option_table table = {"AttentionRequest", attention, COUNT(attention), NULL};
+    return &table;
+}
+
+struct options options_default(void)
+{
+    struct options options = {0};
+    option_defaults(options_table(), &options);
+    options.include = include_default();
+    return options;
+}
+
+/* --- checks --- */
+
+static bool check_labels(struct strings labels, size_t count, const char *name, const char *what, struct error *err)
+{
+    return !labels.values || labels.count == count ||
+           error_set(err, ERROR_INVALID, name, "%s has %zu labels; there are %zu %s.", name, labels.count, count, what);
+}
+
+static bool check_tokens(const struct options *o, const struct attention *a, struct error *err)
+{
+    bool one = o->query_tokens.values && o->query_tokens.values == o->key_tokens.values;
+    if (one && a->queries != a->keys)
+        return error_set(
+            err, ERROR_INVALID, "tokens",
+            "One list of tokens serves queries and keys only when there are as many; there are %zu queries "
+            "and %zu keys, so give {\"query\":[..],\"key\":[..]}.",
+            a->queries, a->keys);
+    bool good = check_labels(o->query_tokens, a->queries, one ? "tokens" : "tokens.query", "queries", err);
+    if (!one)
+        good &= check_labels(o->key_tokens, a->keys, "tokens.key", "keys, the past included", err);
+    return good;
+}
+
+static bool check_style(const struct options *o, struct error *err)
+{
+    const bool *part = o->include.part;
+    bool prints = part[INCLUDE_MASK] || part[INCLUDE_STATS] || o->readout_tokens.values;
+    if (!o->style.base64 || prints || !o->style.rounded)
+        return true;
+    return error_set(err, ERROR_INVALID, "decimals",
+                     "decimals means nothing here: encoding base64 prints no numbers (mask, stats and readout would).");
+}
+
+static bool fits(double value, const char *name, struct error *err)
+{
+    return isfinite((float)value) ||
+           error_set(err, ERROR_INVALID, name, "%s is %.17g, too large for float32; dtype float64 holds it.", name,
+                     value);
+}
+
+static bool fit(struct reals list, const char *name, struct error *err)
+{
+    char element[64];
+    bool good = true;
+    for (size_t x = 0; good && x < list.count; x++) {
+        snprintf(element, sizeof element, "%s.%zu", name, x);
+        good = fits(list.values[x], element, err);
+    }
+    return good;
+}
+
+/* Numbers that are no tensors, yet enter arithmetic of the dtype. */
+static bool check_float32(const struct attention_request *r, struct error *err)
+{
+    if (r->dtype != DTYPE_FLOAT32)
+        return true;
+    bool good = fits(r->scale, "scale", err);
+    good &= fits(r->softcap, "softcap", err);
+    good &= fit(r->sinks, "sinks", err);
+    return good & fit(r->mask.alibi_slopes, "mask.alibi", err);
+}
+
+bool options_check(const struct options *o, const struct attention *a, struct error *err)
+{
+    bool good = check_tokens(o, a, err);
+    good &= include_check(&o->include, a, err);
+    good &= check_style(o, err);
+    good &= check_float32(&o->attention, err);
+    if (o->readout_tokens.values)
+        good &= check_labels(o->readout_tokens, o->attention.readout_w.shape[1], "readout.tokens",
+                             "columns of readout.w", err);
+    return good;
+}

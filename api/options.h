@@ -1,0 +1,30 @@
+/* What a request for attention holds: the inputs and options of core, and what only the reply needs. */
+#ifndef API_OPTIONS_H
+#define API_OPTIONS_H
+
+#include "api/include.h"
+#include "api/option.h"
+#include "api/style.h"
+#include "core/request.h"
+
+struct options {
+    struct attention_request attention;
+    bool has_include;
+    struct include include;
+    struct style style;
+    const char *id;                          /* NULL: absent */
+    struct strings query_tokens, key_tokens; /* the same list when one was given for both */
+    struct strings readout_tokens;
+};
+
+/* The members of POST /v1/attention; they fill struct options. */
+const struct option_table *options_table(void);
+
+/* The defaults. */
+struct options options_default(void);
+
+/* Checks, after attention_check, what only the reply needs: lengths of labels, include, members that mean nothing
+ * together. */
+bool options_check(const struct options *options, const struct attention *a, struct error *err);
+
+#endif
