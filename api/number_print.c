@@ -16,6 +16,7 @@ __extension__ typedef unsigned __int128 uint128;
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte of a word");
 
 #define ONES UINT64_C(0x0101010101010101)
+#define INLINE static inline __attribute__((always_inline))
 
 static const uint64_t tens[] = {1,
                                 10,
@@ -49,28 +50,32 @@ struct interval {
     uint64_t odd;
 };
 
-static uint64_t choose_digits(struct interval in)
+/* Which case holds is as good as random, so it is decided by masks: a branch would be guessed wrong half of the time.
+ */
+INLINE uint64_t choose_digits(struct interval in)
 {
     uint64_t s = in.value >> 2;
     uint64_t ten = s / 10 * 10;
-    bool ten_below = in.low + in.odd <= 4 * ten;
-    bool ten_above = 4 * ten + 40 + in.odd <= in.high;
-    bool below = in.low + in.odd <= 4 * s;
-    bool above = 4 * s + 4 + in.odd <= in.high;
-    bool nearer_above = in.value + (s & 1) > 4 * s + 2;
-    uint64_t one = s + (below != above ? above : nearer_above);
-    return ten_below != ten_above ? ten + 10 * ten_above : one;
+    unsigned ten_below = in.low + in.odd <= 4 * ten;
+    unsigned ten_above = 4 * ten + 40 + in.odd <= in.high;
+    unsigned below = in.low + in.odd <= 4 * s;
+    unsigned above = 4 * s + 4 + in.odd <= in.high;
+    unsigned nearer_above = in.value + (s & 1) > 4 * s + 2;
+    unsigned only = below ^ above;
+    uint64_t one = s + ((only & above) | (~only & nearer_above));
+    uint64_t use_ten = -(uint64_t)(ten_below ^ ten_above);
+    return one ^ ((one ^ (ten + 10 * ten_above)) & use_ten);
 }
 
 /* n * power / 2^64, the last bit standing for the rest; the power is at most one unit too large, so up to n is no rest.
  */
-static uint64_t scale_float32(uint64_t n, uint64_t power)
+INLINE uint64_t scale_float32(uint64_t n, uint64_t power)
 {
     uint128 product = (uint128)n * power;
     return (uint64_t)(product >> 64) | ((uint64_t)product > n);
 }
 
-static uint64_t scale_float64(uint64_t n, struct number_power power)
+INLINE uint64_t scale_float64(uint64_t n, struct number_power power)
 {
     uint128 low = (uint128)n * power.low;
     uint128 product = (uint128)n * power.high + (uint64_t)(low >> 64);
@@ -78,12 +83,12 @@ static uint64_t scale_float64(uint64_t n, struct number_power power)
 }
 
 /* floor(log10(2^q)), or of 3/4 of it when the interval is narrower below (the number is a power of two). */
-static int find_k(int q, bool narrow)
+INLINE int find_k(int q, bool narrow)
 {
     return (q * 1262611 - (narrow ? 524031 : 0)) >> 22;
 }
 
-static struct decimal shorten_float32(uint32_t bits)
+INLINE struct decimal shorten_float32(uint32_t bits)
 {
     uint32_t fraction = bits & 0x7fffff;
     int field = (int)(bits >> 23 & 0xff);
@@ -100,7 +105,7 @@ static struct decimal shorten_float32(uint32_t bits)
     return (struct decimal){choose_digits(in), k};
 }
 
-static struct decimal shorten_float64(uint64_t bits)
+INLINE struct decimal shorten_float64(uint64_t bits)
 {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
     int field = (int)(bits >> 52 & 0x7ff);
@@ -119,14 +124,14 @@ static struct decimal shorten_float64(uint64_t bits)
 }
 
 /* How many digits n > 0 has. 1233 / 4096 is log10(2) closely enough for 64 bits. */
-static int count_digits(uint64_t n)
+INLINE int count_digits(uint64_t n)
 {
     int guess = (64 - __builtin_clzll(n)) * 1233 >> 12;
     return guess + (n >= tens[guess]);
 }
 
 /* The eight digits of n < 10^8 as bytes 0 .. 9, the first in the lowest: halves, quarters, eighths, side by side. */
-static uint64_t spread_eight(uint32_t n)
+INLINE uint64_t spread_eight(uint32_t n)
 {
     uint64_t halves = n / 10000 | (uint64_t)(n % 10000) << 32;
     uint64_t hundreds = (halves * 5243 >> 19) & UINT64_C(0x0000007f0000007f);
@@ -136,7 +141,7 @@ static uint64_t spread_eight(uint32_t n)
 }
 
 /* Without the zero bytes at the end. */
-static int count_used(uint64_t bytes)
+INLINE int count_used(uint64_t bytes)
 {
     return bytes == 0 ? 0 : 8 - __builtin_clzll(bytes) / 8;
 }
@@ -172,43 +177,81 @@ static char *print_any(char *out, const char *digits, int count, int exponent)
     return out;
 }
 
-/* Up to 14 digits as bytes, the first in the lowest, of which `lead` stand before the point and `used` are wanted. */
-static char *print_word(char *out, uint128 digits, int lead, int used)
+/* Digits of a normal float that is no power of two: v = V * 10^k, V = i + f / 2^64. Its interval reaches at least half
+ * a unit to both sides, so the nearest whole number is always in it, and all that is left to ask is whether a multiple
+ * of ten is. What the power lacks changes V and the reach by less than SLACK: within that they are equal (and then the
+ * interval's end belongs to it if c is even). For all floats this gives what choose_digits gives: `make numbers`. */
+#define SLACK (UINT64_C(1) << 25)
+#define TEN (UINT64_C(10) << 60)
+
+INLINE uint64_t round_digits(uint64_t c, uint64_t power, int shift)
 {
-    int cut = 8 * lead;
-    uint128 before = digits & (((uint128)1 << cut) - 1);
-    uint128 after = digits >> cut << cut << 8;
-    uint128 zeros = (uint128)('0' * ONES) << 64 | '0' * ONES;
-    uint128 text = (before | after) + zeros - ((uint128)('0' - '.') << cut);
-    memcpy(out, &text, sizeof text);
-    return out + (used > lead ? used + 1 : lead);
+    uint128 product = (uint128)(c << shift) * power;
+    uint32_t i = (uint32_t)(product >> 64);
+    uint64_t f = (uint64_t)product;
+    uint32_t ten = i / 10 * 10;
+    uint64_t past_ten = (uint64_t)(i - ten) << 60 | f >> 4;
+    uint64_t reach = (power >> (5 - shift)) + SLACK - 2 * SLACK * (c & 1);
+    uint32_t nearest = i + (f >= (UINT64_C(1) << 63) + 16 * SLACK - 32 * SLACK * (i & 1));
+    uint32_t above = past_ten >= TEN - reach;
+    uint32_t use_ten = -(uint32_t)(above | (past_ten <= reach));
+    return nearest ^ ((nearest ^ (ten + 10 * above)) & use_ten);
 }
 
-char *number_print_float32(char *out, float value)
+/* Nine digits, first the lowest byte of `eight` and last on its own, of which `used` are wanted, the first counting
+ * 10^exponent, -5 .. 6. All are stored behind the point's place; then the first bytes once more, with the point. */
+INLINE char *print_nine(char *out, uint64_t eight, unsigned last, int used, int exponent)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    *out = '-';
-    out += bits >> 31;
+    int zeros = -exponent & (exponent >> 31); /* no branch: half of all numbers are below 1 */
+    int lead = 8 * (exponent + zeros + 1);
+    uint64_t text = eight << (8 * zeros);
+    uint64_t after = text >> lead << lead;
+    uint64_t stored = eight + '0' * ONES;
+    text = text + 0xff * after + '0' * ONES - ((uint64_t)('0' - '.') << lead);
+    memcpy(out + 1 + zeros, &stored, sizeof stored);
+    out[9 + zeros] = (char)('0' + last);
+    memcpy(out, &text, sizeof text);
+    int digits = used + zeros;
+    return out + (8 * digits > lead ? digits + 1 : lead / 8);
+}
+
+static __attribute__((noinline)) char *print_rest_float32(char *out, uint32_t bits)
+{
     if (bits << 1 == 0) {
         *out = '0';
         return out + 1;
     }
     struct decimal decimal = shorten_float32(bits);
     int count = count_digits(decimal.digits);
-    int exponent = decimal.exponent + count - 1;
     uint32_t nine = (uint32_t)(decimal.digits * tens[9 - count]);
     uint64_t rest = spread_eight(nine % 100000000);
-    uint128 digits = (uint128)rest << 8 | nine / 100000000;
+    char text[9] = {(char)('0' + nine / 100000000)};
     int used = 1 + count_used(rest);
-    if (exponent >= -5 && exponent <= 8) {
-        int zeros = exponent < 0 ? -exponent : 0;
-        return print_word(out, digits << (8 * zeros), exponent + zeros + 1, used + zeros);
-    }
-    char text[sizeof digits];
-    digits |= (uint128)('0' * ONES) << 64 | '0' * ONES;
-    memcpy(text, &digits, sizeof text);
-    return print_any(out, text, used, exponent);
+    rest += '0' * ONES;
+    memcpy(text + 1, &rest, sizeof rest);
+    return print_any(out, text, used, decimal.exponent + count - 1);
+}
+
+char *number_print_float32(char *out, float value)
+{
+    static const uint32_t to_nine[] = {100, 10, 1};
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    *out = '-';
+    out += bits >> 31;
+    uint32_t fraction = bits & 0x7fffff;
+    int q = (int)(bits >> 23 & 0xff) - 150;
+    int k = find_k(q, false);
+    if (q < -39 || q > -1 || fraction == 0)
+        return print_rest_float32(out, bits);
+    uint64_t power = number_powers[-k - NUMBER_POWERS_FIRST].high + 1;
+    uint32_t digits = (uint32_t)round_digits(fraction | 1 << 23, power, q + number_power_log2(-k) + 1);
+    unsigned more = (unsigned)(digits >= 10000000) + (digits >= 100000000); /* than seven digits */
+    uint32_t nine = digits * to_nine[more];
+    uint32_t first = nine / 100000000;
+    uint64_t rest = spread_eight(nine - first * 100000000);
+    int used = 1 + (70 - __builtin_clzll(2 * rest + 1)) / 8;
+    return print_nine(out, rest << 8 | first, (unsigned)(rest >> 56), used, k + 6 + (int)more);
 }
 
 /* Seventeen digits, the first of which counts 10^exponent. */
@@ -217,7 +260,7 @@ struct spread {
     int used;
 };
 
-static struct spread spread_all(uint64_t seventeen)
+INLINE struct spread spread_all(uint64_t seventeen)
 {
     uint64_t sixteen = seventeen % tens[16];
     uint64_t middle = spread_eight((uint32_t)(sixteen / 100000000));
@@ -228,7 +271,7 @@ static struct spread spread_all(uint64_t seventeen)
                            .used = 1 + (last ? 8 + count_used(last) : count_used(middle))};
 }
 
-static void store_spread(char *out, const struct spread *spread)
+INLINE void store_spread(char *out, const struct spread *spread)
 {
     *out = (char)spread->first;
     memcpy(out + 1, &spread->middle, sizeof spread->middle);
@@ -236,7 +279,7 @@ static void store_spread(char *out, const struct spread *spread)
 }
 
 /* The digits are stored one byte late, then those before the point once more, in their place, with the point. */
-static char *print_around_point(char *out, const struct spread *spread, int lead)
+INLINE char *print_around_point(char *out, const struct spread *spread, int lead)
 {
     int cut = 8 * lead;
     uint64_t digits = spread->first | spread->middle << 8;
