@@ -25,13 +25,7 @@ struct decoder {
 void decode_object(struct decoder *d, const struct option_table *table, const json_t *value, const struct place *at,
                    void *into);
 
-/* The fault of a value of the wrong type: what it is and what the option takes. Returns false. */
-bool decode_refuse(struct decoder *d, const struct option *option, const json_t *value, const struct place *at);
-
 /* Counts the numbers of one more tensor: ERROR_TOO_LARGE past the limit. */
 bool decode_count(struct decoder *d, size_t count);
-
-/* True and *integer for a number without a fraction, up to 2^53. */
-bool decode_integer(double number, int64_t *integer);
 
 #endif

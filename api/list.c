@@ -2,6 +2,7 @@
 #include "api/list.h"
 
 #include "api/operand.h"
+#include "api/value.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static const struct matrix *find_list(struct decoder *d, const struct option *op
 {
     const struct matrix *m = document_matrix(d->document, value);
     if (!m) {
-        decode_refuse(d, option, value, at);
+        value_refuse(d, option, value, at);
         return NULL;
     }
     if (!operand_is_regular(d, m, at) || !decode_count(d, m->count))
@@ -35,7 +36,7 @@ static const struct matrix *find_list(struct decoder *d, const struct option *op
 static bool check_integer(struct decoder *d, const struct option *o, double number, const struct place *at,
                           int64_t *out)
 {
-    if (!decode_integer(number, out))
+    if (!value_whole(number, out))
         return place_fault(d->err, at, "is %.17g; it must be an integer (up to 2^53).", number);
     if (option_has_range(o) && number < o->minimum)
         return place_fault(d->err, at, "is %.17g; the least is %.17g.", number, o->minimum);
@@ -136,7 +137,7 @@ void list_strings(struct decoder *d, const struct option *o, const json_t *value
     size_t index;
     json_t *entry;
     if (!json_is_array(value) || document_matrix(d->document, value) || json_array_size(value) == 0) {
-        decode_refuse(d, o, value, at);
+        value_refuse(d, o, value, at);
         return;
     }
     json_array_foreach((json_t *)value, index, entry)

@@ -2,6 +2,7 @@
 #include "api/operand.h"
 
 #include "api/packed.h"
+#include "api/value.h"
 
 #include <math.h>
 #include <string.h>
@@ -125,7 +126,7 @@ void operand_read(struct decoder *d, const struct option *option, const json_t *
         return;
     }
     if (!m) {
-        decode_refuse(d, option, value, at);
+        value_refuse(d, option, value, at);
         return;
     }
     if (!operand_is_regular(d, m, at) || !decode_count(d, m->count))

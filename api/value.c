@@ -1,0 +1,187 @@
+/* Values that stand alone: numbers, names, strings, booleans. */
+#include "api/value.h"
+
+#include "api/list.h"
+#include "api/suggest.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INTEGER_MAX 9007199254740992.0 /* 2^53: past it a double skips integers */
+
+bool value_whole(double number, int64_t *integer)
+{
+    if (!(fabs(number) <= INTEGER_MAX) || number != floor(number))
+        return false;
+    *integer = (int64_t)number;
+    return true;
+}
+
+const char *value_type(const struct decoder *d, const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return document_matrix(d->document, value) ? "an array of numbers" : "an array of other things than numbers";
+    case JSON_STRING:
+        return "a string";
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return "a number";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "a boolean";
+    case JSON_NULL:
+        return "null";
+    }
+    return "something else";
+}
+
+bool value_refuse(struct decoder *d, const struct option *option, const json_t *value, const struct place *at)
+{
+    struct text words = {0};
+    option_words(option, &words);
+    place_fault(d->err, at, "is %s; it must be %.*s.", value_type(d, value), (int)words.length,
+                words.length ? words.data : "");
+    text_free(&words);
+    return false;
+}
+
+/* --- numbers --- */
+
+static bool in_range(const struct option *o, double number)
+{
+    bool low = o->above ? number > o->minimum : number >= o->minimum;
+    bool high = o->below ? number < o->maximum : number <= o->maximum;
+    return !option_has_range(o) || (low && high);
+}
+
+static bool refuse_number(struct decoder *d, const struct option *o, double number, const struct place *at)
+{
+    struct text words = {0};
+    option_words(o, &words);
+    place_fault(d->err, at, "is %.17g; it must be %.*s.", number, (int)words.length, words.length ? words.data : "");
+    text_free(&words);
+    return false;
+}
+
+void value_number(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                  struct value_target target)
+{
+    double number = json_number_value(value);
+    if (!json_is_number(value))
+        value_refuse(d, o, value, at);
+    else if (!in_range(o, number))
+        refuse_number(d, o, number, at);
+    else
+        *(double *)target.field = number;
+}
+
+static bool take_integer(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                         int64_t *integer)
+{
+    double number = json_number_value(value);
+    if (!json_is_number(value))
+        return value_refuse(d, o, value, at);
+    return (value_whole(number, integer) && in_range(o, number)) || refuse_number(d, o, number, at);
+}
+
+void value_integer(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                   struct value_target target)
+{
+    int64_t integer;
+    if (take_integer(d, o, value, at, &integer))
+        *(int64_t *)target.field = integer;
+}
+
+void value_count(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                 struct value_target target)
+{
+    int64_t integer;
+    if (!take_integer(d, o, value, at, &integer))
+        return;
+    if (integer < 1)
+        refuse_number(d, o, (double)integer, at);
+    else
+        *(size_t *)target.field = (size_t)integer;
+}
+
+void value_side(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                struct value_target target)
+{
+    int64_t integer = WINDOW_UNLIMITED;
+    if (!json_is_null(value) && !take_integer(d, o, value, at, &integer))
+        return;
+    if (integer < 0)
+        refuse_number(d, o, (double)integer, at);
+    else
+        *(int64_t *)target.field = integer;
+}
+
+void value_boolean(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                   struct value_target target)
+{
+    if (!json_is_boolean(value))
+        value_refuse(d, o, value, at);
+    else
+        *(bool *)target.field = json_is_true(value);
+}
+
+/* --- names, strings, booleans --- */
+
+static void refuse_choice(struct decoder *d, const struct option *o, const char *given, const struct place *at)
+{
+    struct suggestion suggestion = {.wanted = given};
+    struct text words = {0};
+    for (size_t x = 0; o->choices[x]; x++)
+        suggest_consider(&suggestion, o->choices[x]);
+    option_words(o, &words);
+    if (suggestion.best)
+        text_format(&words, "; did you mean \"%s\"?", suggestion.best);
+    else
+        text_string(&words, ".");
+    place_fault(d->err, at, "is another string; it must be %.*s", (int)words.length, words.length ? words.data : "");
+    text_free(&words);
+}
+
+/* The index of the chosen one, or false after a fault. */
+static bool choose(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                   unsigned *choice)
+{
+    const char *given = json_string_value(value);
+    if (!given)
+        return value_refuse(d, o, value, at);
+    for (*choice = 0; o->choices[*choice]; ++*choice)
+        if (strcmp(given, o->choices[*choice]) == 0)
+            return true;
+    refuse_choice(d, o, given, at);
+    return false;
+}
+
+void value_choice(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                  struct value_target target)
+{
+    unsigned choice;
+    if (choose(d, o, value, at, &choice))
+        memcpy(target.field, &choice, sizeof choice);
+}
+
+void value_switch(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                  struct value_target target)
+{
+    unsigned choice;
+    if (choose(d, o, value, at, &choice))
+        *(bool *)target.field = choice == 1;
+}
+
+void value_string(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                  struct value_target target)
+{
+    if (!json_is_string(value))
+        value_refuse(d, o, value, at);
+    else if ((double)json_string_length(value) > o->maximum)
+        place_fault(d->err, at, "has %zu bytes; %.0f are the most.", json_string_length(value), o->maximum);
+    else
+        *(const char **)target.field = list_string(d, value);
+}
