@@ -126,7 +126,7 @@ $B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(3)
 	@mkdir -p $$(@D)
 	@$$(COMPILE) $$($(1)_FLAGS) -Ibuild/include/$(2) $$($(1)_USES) -MMD -MP -c $$< -o $$@
 
-build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy $(HEADERS) | build/include/$(2)/made deps-lint
+build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy tests/.clang-tidy $(HEADERS) | build/include/$(2)/made deps-lint
 	$$(call say,TIDY,$$<)
 	@mkdir -p $$(@D)
 	@clang-tidy --quiet $$< -- -std=c11 -D_GNU_SOURCE -Ibuild/include/$(2) $$($(1)_USES) >$$@ 2>&1 || \
@@ -250,9 +250,12 @@ lint-gcc lint-clang: | deps-lint
 
 lint-tidy: $(TIDIED)
 
-lint-cppcheck: build/include/tests-server/made | deps-lint
-	cppcheck --quiet --std=c11 -D_GNU_SOURCE --enable=warning,performance,portability --inline-suppr \
-		--suppressions-list=.cppcheck --error-exitcode=1 -Ibuild/include/tests-server $(filter %.c,$(SOURCES))
+lint-cppcheck: | deps-lint
+	cppcheck --quiet -j2 --std=c11 -D_GNU_SOURCE --enable=warning,performance,portability --inline-suppr \
+		--suppressions-list=.cppcheck --error-exitcode=1 -I. \
+		-D'json_object_foreach(object, key, value)=for (key = "", value = object; value; value = 0)' \
+		-D'json_array_foreach(array, index, value)=for (index = 0, value = array; value; value = 0)' \
+		$(filter %.c,$(SOURCES))
 
 ### Running ############################################################################################################
 
