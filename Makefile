@@ -252,9 +252,7 @@ lint-tidy: $(TIDIED)
 
 lint-cppcheck: | deps-lint
 	cppcheck --quiet -j2 --std=c11 -D_GNU_SOURCE --enable=warning,performance,portability --inline-suppr \
-		--suppressions-list=.cppcheck --error-exitcode=1 -I. \
-		-D'json_object_foreach(object, key, value)=for (key = "", value = object; value; value = 0)' \
-		-D'json_array_foreach(array, index, value)=for (index = 0, value = array; value; value = 0)' \
+		--suppressions-list=.cppcheck --library=./.cppcheck.cfg --error-exitcode=1 -I. \
 		$(filter %.c,$(SOURCES))
 
 ### Running ############################################################################################################
