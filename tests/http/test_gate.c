@@ -1,0 +1,205 @@
+/* What no library client would send: each row is one request as bytes, and the replies it may get. Every row is sent
+ * whole, then a byte at a time; afterwards the service must still answer. */
+#include "tests/http/client.h"
+#include "tests/http/wire.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *gate_suite(void);
+
+#define CLOSED 0 /* without a reply; what a row does not say is this too */
+
+static struct service service;
+
+static void start(void)
+{
+    service = service_start((const char *const[]){"--header-timeout", "20", NULL});
+}
+
+static void stop(void)
+{
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+
+#define POST "POST /v1/attention HTTP/1.1\r\nHost: x\r\n"
+#define GET "GET /livez HTTP/1.1\r\nHost: x\r\n"
+
+/* What stands before and after the row may differ between versions of libmicrohttpd; what may never happen is a 200, or
+ * a second reply to bytes that were a body. */
+static const struct {
+    const char *name;
+    const char *request;
+    int status[3];
+} rows[] = {
+    {"plain", GET "\r\n", {200, 200, 200}},
+    {"two lengths", POST "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}}", {400}},
+    {"two equal lengths", POST "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", {400}},
+    {"length and chunked", POST "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}},
+    {"chunked and length", POST "Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n", {400}},
+    {"two codings", POST "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}},
+    {"gzip coding", POST "Transfer-Encoding: gzip\r\n\r\n", {501, 400}},
+    {"gzip, chunked", POST "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", {501, 400}},
+    {"identity coding", POST "Transfer-Encoding: identity\r\n\r\n", {501, 400}},
+    {"chunked with 1.0", "POST /v1/attention HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}},
+    {"negative length", POST "Content-Length: -1\r\n\r\n", {400}},
+    {"signed length", POST "Content-Length: +2\r\n\r\n{}", {400}},
+    {"length with letters", POST "Content-Length: 2x\r\n\r\n{}", {400}},
+    {"hexadecimal length", POST "Content-Length: 0x2\r\n\r\n{}", {400}},
+    {"length list", POST "Content-Length: 2, 2\r\n\r\n{}", {400}},
+    {"empty length", POST "Content-Length:\r\n\r\n", {400, 411}},
+    {"length of 19 digits", POST "Content-Length: 9999999999999999999\r\n\r\n", {400, 413}},
+    {"length of 30 digits", POST "Content-Length: 999999999999999999999999999999\r\n\r\n", {400, 413}},
+    {"space before colon", POST "Content-Length : 2\r\n\r\n{}", {400}},
+    {"no host", "GET /livez HTTP/1.1\r\n\r\n", {400}},
+    {"two hosts", "GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", {400}},
+    {"two types", POST "Content-Type: a/b\r\nContent-Type: c/d\r\nContent-Length: 2\r\n\r\n{}", {400}},
+    {"empty name", GET ": x\r\n\r\n", {400, 200}}, /* 0.9.75 leaves it out before anyone sees it */
+    {"blank in name", GET "A B: x\r\n\r\n", {400}},
+    {"odd byte in name", GET "A(B: x\r\n\r\n", {400}},
+    {"no colon", GET "Nonsense\r\n\r\n", {400}},
+    {"no path", "GET\r\n\r\n", {400}},
+    {"no version", "GET /livez\r\nHost: x\r\n\r\n", {400, 505}},
+    {"version 2.0", "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n", {505, 400}},
+    {"version 0.9", "GET /livez HTTP/0.9\r\nHost: x\r\n\r\n", {505, 400}},
+    {"version 1.2", "GET /livez HTTP/1.2\r\nHost: x\r\n\r\n", {505, 400}},
+    {"high byte in target", "GET /livez\xff HTTP/1.1\r\nHost: x\r\n\r\n", {400}},
+    {"escaped NUL in target", "GET /livez%00 HTTP/1.1\r\nHost: x\r\n\r\n", {400}},
+    {"CONNECT", "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", {404, 405}},
+    {"TLS hello", "\x16\x03\x01\x02\x01\x01\x01\xfc\x03\x03\r\n\r\n", {400}},
+    {"bad chunk size", POST "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n", {400}},
+    {"negative chunk size", POST "Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n", {400}},
+    {"underscore in chunk size", POST "Transfer-Encoding: chunked\r\n\r\n0_2\r\n{}\r\n0\r\n\r\n", {400}},
+    {"huge chunk size", POST "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", {400, 413}},
+    {"path and no value, 1.0", "GET /x?b HTTP/1.0\r\n\r\n", {404, 404, 404}},
+};
+
+#define ROWS ((int)(sizeof rows / sizeof *rows))
+
+static void check_alive(void)
+{
+    struct client_reply reply = client_get(&service, "/livez");
+    ck_assert_int_eq(reply.status, 200);
+    client_free(&reply);
+}
+
+static bool is_allowed(int row, int status)
+{
+    return rows[row].status[0] == status || rows[row].status[1] == status || rows[row].status[2] == status;
+}
+
+static void check_row(int row, bool slowly)
+{
+    struct wire wire = wire_open(&service);
+    (void)(slowly ? wire_send_slowly(&wire, rows[row].request) : wire_send(&wire, rows[row].request));
+    int status = wire_receive(&wire, NULL, 5);
+    if (status == -1)
+        wire_abort(&wire); /* it waits for more, as for a body that was announced: no reply is no wrong reply */
+    else
+        ck_assert_msg(is_allowed(row, status), "%s: status %d", rows[row].name, status);
+    if (status >= 400 && status != 404 && status != 405)
+        ck_assert_msg(wire_closed(&wire, 5), "%s: the connection was kept", rows[row].name);
+    if (status != -1)
+        wire_close(&wire);
+    check_alive();
+}
+
+START_TEST(row_sent_whole)
+{
+    check_row(_i, false);
+}
+END_TEST
+
+START_TEST(row_sent_a_byte_at_a_time)
+{
+    check_row(_i, true);
+}
+END_TEST
+
+/* Smuggling: the bytes after the first request's doubtful body must never be answered as a second request. */
+START_TEST(doubtful_bodies_never_become_requests)
+{
+    static const char *const heads[] = {
+        POST "Content-Length: 0\r\nContent-Length: 4\r\n\r\n",
+        POST "Content-Length : 36\r\n\r\n",
+        POST "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n",
+        POST "Transfer-Encoding: xchunked\r\n\r\n",
+        POST "Transfer-Encoding: chunked, identity\r\n\r\n",
+        POST "Content-Length: 3\r\nContent-Length: 30\r\n\r\nabc",
+    };
+    struct wire wire = wire_open(&service);
+    (void)wire_send(&wire, heads[_i]);
+    (void)wire_send(&wire, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+    for (int status = 1; status > 0;) {
+        status = wire_receive(&wire, NULL, 3);
+        ck_assert_msg(status != 200, "a body was taken for a request");
+    }
+    wire_close(&wire);
+    check_alive();
+}
+END_TEST
+
+/* 0.9.75 takes the NUL for the end of the value, later versions refuse it. */
+START_TEST(nul_in_header_hides_nothing)
+{
+    static const char request[] = "GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: b\0c\r\n\r\n";
+    char *body = NULL;
+    struct wire wire = wire_open(&service);
+    ck_assert(wire_send_bytes(&wire, request, sizeof request - 1));
+    int status = wire_receive(&wire, &body, 5);
+    ck_assert_msg(status == 400 || status == CLOSED || status == 200, "status %d", status);
+    ck_assert_uint_eq(wire.length, 0);
+    free(body);
+    wire_close(&wire);
+    check_alive();
+}
+END_TEST
+
+static bool is_vulnerable(void)
+{
+    unsigned patch = 10;
+    struct client_reply reply = client_get(&service, "/v1/info");
+    json_t *root = client_json(&reply);
+    const char *version = json_string_value(json_object_get(json_object_get(root, "libraries"), "libmicrohttpd"));
+    bool vulnerable = sscanf(version, "1.0.%u", &patch) == 1 && patch < 10;
+    json_decref(root);
+    client_free(&reply);
+    return vulnerable;
+}
+
+/* Such a request ends libmicrohttpd 1.0.0 to 1.0.9 before any code of ours runs, which is why the program then refuses
+ * to serve other machines; the image must not have one of those. */
+START_TEST(long_target_without_value_does_not_crash)
+{
+    if (is_vulnerable())
+        return;
+    for (size_t length = 15000; length < 32500; length += 250) {
+        static char target[33000];
+        memset(target, 'x', length);
+        target[0] = '/';
+        target[length] = '\0';
+        struct wire wire = wire_open(&service);
+        (void)(wire_send(&wire, "GET ") && wire_send(&wire, target) && wire_send(&wire, "?b HTTP/1.0\r\n\r\n"));
+        ck_assert_int_ne(wire_receive(&wire, NULL, 5), 200);
+        wire_close(&wire);
+    }
+    check_alive();
+}
+END_TEST
+
+Suite *gate_suite(void)
+{
+    Suite *suite = suite_create("gate");
+    TCase *tests = tcase_create("one service");
+    tcase_add_unchecked_fixture(tests, start, stop);
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, row_sent_whole, 0, ROWS);
+    tcase_add_loop_test(tests, row_sent_a_byte_at_a_time, 0, ROWS);
+    tcase_add_loop_test(tests, doubtful_bodies_never_become_requests, 0, 6);
+    tcase_add_test(tests, nul_in_header_hides_nothing);
+    tcase_add_test(tests, long_target_without_value_does_not_crash);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

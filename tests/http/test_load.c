@@ -1,0 +1,288 @@
+/* More than the service can do, and its end while it works: every request is answered or cleanly refused. */
+#include "tests/http/client.h"
+#include "tests/http/sample.h"
+#include "tests/http/wire.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *load_suite(void);
+
+#define PATIENCE 90.0
+
+static char *write_slow(size_t n)
+{
+    char *body = sample_slow(n);
+    size_t size = strlen(body) + 128;
+    char *request = malloc(size);
+    ck_assert_ptr_nonnull(request);
+    snprintf(request, size, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(body),
+             body);
+    free(body);
+    return request;
+}
+
+START_TEST(full_queue_is_503_with_retry_after_and_liveness_stays)
+{
+    enum { COUNT = 12 };
+    static struct wire wires[COUNT];
+    int answered = 0;
+    int refused = 0;
+    struct service service =
+        service_start((const char *const[]){"--workers", "1", "--queue", "2", "--deadline", "600", NULL});
+    char *request = write_slow(6000);
+    for (size_t i = 0; i < COUNT; i++) {
+        wires[i] = wire_open(&service);
+        ck_assert(wire_send(&wires[i], request));
+    }
+    struct client_reply live = client_get(&service, "/livez");
+    ck_assert_int_eq(live.status, 200);
+    client_free(&live);
+    for (size_t i = 0; i < COUNT; i++) {
+        char *body = NULL;
+        int status = wire_receive(&wires[i], &body, PATIENCE);
+        ck_assert_msg(status == 200 || status == 503, "status %d", status);
+        ck_assert(status == 200 || strstr(body, "\"code\":\"queue-full\""));
+        answered += status == 200;
+        refused += status == 503;
+        free(body);
+        wire_close(&wires[i]);
+    }
+    ck_assert_int_ge(answered, 3);
+    ck_assert_int_ge(refused, 1);
+    struct client_reply after = client_post(&service, "/v1/attention", SAMPLE_CAT);
+    ck_assert_int_eq(after.status, 200);
+    client_free(&after);
+    free(request);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+START_TEST(spent_memory_is_503)
+{
+    struct service service = service_start((const char *const[]){"--memory", "64K", "--max-body", "1M", NULL});
+    char *body = sample_square(8000, 2, "\"include\":[\"output\"]");
+    struct client_reply reply = client_post(&service, "/v1/attention", body);
+    json_t *problem = client_problem(&reply, 503);
+    ck_assert_str_eq(json_string_value(json_object_get(problem, "code")), "no-memory");
+    ck_assert_ptr_nonnull(strstr(reply.head, "Retry-After:"));
+    json_decref(problem);
+    client_free(&reply);
+    struct client_reply chunked =
+        client_send(&service, &(struct client_request){.path = "/v1/attention", .body = body, .chunked = true});
+    json_decref(client_problem(&chunked, 503));
+    client_free(&chunked);
+    struct client_reply small = client_post(&service, "/v1/attention", SAMPLE_CAT);
+    ck_assert_int_eq(small.status, 200);
+    client_free(&small);
+    free(body);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+START_TEST(one_connection_too_many_is_503_and_probes_are_answered)
+{
+    static struct wire wires[4];
+    struct service service = service_start((const char *const[]){"--max-connections", "4", NULL});
+    for (size_t i = 0; i < 4; i++) {
+        wires[i] = wire_open(&service);
+        ck_assert(wire_send(&wires[i], "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+        ck_assert_int_eq(wire_receive(&wires[i], NULL, PATIENCE), 200);
+    }
+    struct client_reply reply = client_post(&service, "/v1/attention", SAMPLE_CAT);
+    json_t *problem = client_problem(&reply, 503);
+    ck_assert_str_eq(json_string_value(json_object_get(problem, "code")), "too-many-connections");
+    json_decref(problem);
+    client_free(&reply);
+    struct client_reply probe = client_get(&service, "/readyz");
+    ck_assert_int_eq(probe.status, 200);
+    client_free(&probe);
+    for (size_t i = 0; i < 4; i++)
+        wire_close(&wires[i]);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+START_TEST(client_that_went_away_frees_its_worker)
+{
+    struct service service = service_start((const char *const[]){"--workers", "1", "--deadline", "600", NULL});
+    char *request = write_slow(60000);
+    struct wire wire = wire_open(&service);
+    ck_assert(wire_send(&wire, request));
+    wire_abort(&wire);
+    char *body = sample_slow(600);
+    struct client_reply reply = client_post(&service, "/v1/attention", body);
+    ck_assert_int_eq(reply.status, 200);
+    ck_assert(service_logged(&service, "\"msg\":\"request aborted\"", 1, PATIENCE));
+    client_free(&reply);
+    free(body);
+    free(request);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+/* One client that sends until the service closes the port, a new connection whenever the old one was closed. */
+struct crowd {
+    const struct service *service;
+    const char *request;
+    atomic_int answered, broken;
+};
+
+static void exchange_once(struct crowd *crowd, struct wire *wire)
+{
+    char *body = NULL;
+    bool sent = wire_send(wire, crowd->request);
+    int status = sent ? wire_receive(wire, &body, PATIENCE) : 0;
+    if (status == 200)
+        atomic_fetch_add(&crowd->answered, 1);
+    else
+        atomic_fetch_add(&crowd->broken, 1);
+    free(body);
+}
+
+static void *keep_asking(void *context)
+{
+    struct crowd *crowd = context;
+    struct wire wire;
+    while (wire_try_open(crowd->service, &wire)) {
+        do
+            exchange_once(crowd, &wire);
+        while (!wire_ended(&wire));
+        wire_close(&wire);
+    }
+    return NULL;
+}
+
+/* SIGTERM while clients send as fast as they can: each connection that was accepted gets its answer. */
+static void drain_under_load(size_t slow, size_t enough)
+{
+    enum { CLIENTS = 6 };
+    pthread_t threads[CLIENTS];
+    struct service service = service_start(NULL);
+    char *request = NULL;
+    if (slow)
+        request = write_slow(slow);
+    else
+        ck_assert_int_gt(asprintf(&request, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
+                                  strlen(SAMPLE_CAT), SAMPLE_CAT),
+                         0);
+    struct crowd crowd = {.service = &service, .request = request};
+    for (size_t i = 0; i < CLIENTS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, keep_asking, &crowd), 0);
+    double end = service_now() + PATIENCE;
+    while ((size_t)atomic_load(&crowd.answered) < enough && service_now() < end)
+        service_pause();
+    service_signal(&service, SIGTERM);
+    ck_assert_int_eq(service_wait(&service, PATIENCE), 0);
+    for (size_t i = 0; i < CLIENTS; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_ge(atomic_load(&crowd.answered), (int)enough);
+    ck_assert_msg(atomic_load(&crowd.broken) == 0, "%d of %d were lost", atomic_load(&crowd.broken),
+                  atomic_load(&crowd.answered));
+    free(request);
+    service_clean(&service);
+}
+
+START_TEST(drain_loses_no_tiny_request)
+{
+    drain_under_load(0, 300);
+}
+END_TEST
+
+START_TEST(drain_loses_no_slow_request)
+{
+    drain_under_load(2000, 6);
+}
+END_TEST
+
+START_TEST(readiness_goes_first_and_the_port_stays_for_the_delay)
+{
+    int status = 200;
+    struct service service = service_start((const char *const[]){"--shutdown-delay", "600", NULL});
+    double end = service_now() + PATIENCE;
+    service_signal(&service, SIGTERM);
+    while (status == 200 && service_now() < end) {
+        struct client_reply reply = client_get(&service, "/readyz");
+        status = (int)reply.status;
+        if (status == 503) {
+            json_t *root = client_json(&reply);
+            ck_assert_str_eq(json_string_value(json_object_get(root, "status")), "draining");
+            ck_assert_ptr_nonnull(strstr(reply.head, "Connection: close"));
+            json_decref(root);
+        }
+        client_free(&reply);
+    }
+    ck_assert_int_eq(status, 503);
+    struct client_reply live = client_get(&service, "/livez");
+    ck_assert_int_eq(live.status, 200);
+    client_free(&live);
+    struct client_reply work = client_post(&service, "/v1/attention", SAMPLE_CAT);
+    ck_assert_int_eq(work.status, 200);
+    client_free(&work);
+    service_signal(&service, SIGTERM);
+    ck_assert_int_eq(service_wait(&service, PATIENCE), 3);
+    service_clean(&service);
+}
+END_TEST
+
+START_TEST(drain_timeout_ends_what_takes_too_long)
+{
+    char *body = NULL;
+    struct service service =
+        service_start((const char *const[]){"--drain-timeout", "0.3", "--workers", "1", "--deadline", "600", NULL});
+    char *request = write_slow(60000);
+    struct wire running = wire_open(&service);
+    struct wire half = wire_open(&service);
+    struct wire idle = wire_open(&service);
+    ck_assert(wire_send(&half, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"));
+    ck_assert(wire_send(&running, request));
+    ck_assert(wire_send(&idle, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+    ck_assert_int_eq(wire_receive(&idle, NULL, PATIENCE), 200);
+    service_signal(&service, SIGTERM);
+    int status = wire_receive(&running, &body, PATIENCE);
+    ck_assert_msg(status == 503 || status == 0, "status %d", status);
+    ck_assert_int_eq(service_wait(&service, PATIENCE), 0);
+    ck_assert(wire_closed(&half, PATIENCE));
+    ck_assert(wire_closed(&idle, PATIENCE));
+    free(body);
+    free(request);
+    wire_close(&running);
+    wire_close(&half);
+    wire_close(&idle);
+    service_clean(&service);
+}
+END_TEST
+
+START_TEST(signal_right_after_the_start_is_a_clean_end)
+{
+    for (size_t i = 0; i < 10; i++) {
+        struct service service = service_start(NULL);
+        service_signal(&service, i % 2 ? SIGINT : SIGTERM);
+        ck_assert_int_eq(service_wait(&service, PATIENCE), 0);
+        service_clean(&service);
+    }
+}
+END_TEST
+
+Suite *load_suite(void)
+{
+    Suite *suite = suite_create("load");
+    TCase *tests = tcase_create("a service each");
+    tcase_set_timeout(tests, 180);
+    tcase_add_test(tests, full_queue_is_503_with_retry_after_and_liveness_stays);
+    tcase_add_test(tests, spent_memory_is_503);
+    tcase_add_test(tests, one_connection_too_many_is_503_and_probes_are_answered);
+    tcase_add_test(tests, client_that_went_away_frees_its_worker);
+    tcase_add_test(tests, drain_loses_no_tiny_request);
+    tcase_add_test(tests, drain_loses_no_slow_request);
+    tcase_add_test(tests, readiness_goes_first_and_the_port_stays_for_the_delay);
+    tcase_add_test(tests, drain_timeout_ends_what_takes_too_long);
+    tcase_add_test(tests, signal_right_after_the_start_is_a_clean_end);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

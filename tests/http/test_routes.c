@@ -1,0 +1,243 @@
+/* Paths, methods and what every reply carries. */
+#include "tests/http/client.h"
+#include "tests/http/sample.h"
+
+#include <check.h>
+#include <string.h>
+
+Suite *routes_suite(void);
+
+static struct service service;
+
+static void start(void)
+{
+    service = service_start(NULL);
+}
+
+static void stop(void)
+{
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+
+static void check_header(const struct client_reply *reply, const char *name, const char *wanted)
+{
+    char value[256];
+    ck_assert_msg(client_header(reply, name, value, sizeof value) != NULL, "%s is missing in: %s", name, reply->head);
+    ck_assert_str_eq(value, wanted);
+}
+
+static struct client_reply send_method(const char *method, const char *path)
+{
+    return client_send(&service, &(struct client_request){.method = method, .path = path});
+}
+
+START_TEST(health_says_ok)
+{
+    static const char *const paths[] = {"/livez", "/readyz", "/health"};
+    struct client_reply reply = client_get(&service, paths[_i]);
+    ck_assert_int_eq(reply.status, 200);
+    json_t *root = client_json(&reply);
+    ck_assert_str_eq(json_string_value(json_object_get(root, "status")), "ok");
+    json_decref(root);
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(root_lists_links_that_work)
+{
+    size_t index = 0;
+    json_t *link = NULL;
+    struct client_reply reply = client_get(&service, "/");
+    ck_assert_int_eq(reply.status, 200);
+    json_t *root = client_json(&reply);
+    ck_assert_uint_gt(json_array_size(json_object_get(root, "links")), 4);
+    json_array_foreach(json_object_get(root, "links"), index, link)
+    {
+        const char *path = json_string_value(json_object_get(link, "href"));
+        struct client_reply options = send_method("OPTIONS", path);
+        ck_assert_int_eq(options.status, 204);
+        check_header(&options, "Allow", json_string_value(json_object_get(link, "methods")));
+        client_free(&options);
+    }
+    json_decref(root);
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(head_is_get_without_a_body)
+{
+    static const char *const paths[] = {"/", "/livez", "/readyz", "/health", "/v1/info"};
+    char length[32];
+    struct client_reply got = client_get(&service, paths[_i]);
+    struct client_reply head = send_method("HEAD", paths[_i]);
+    ck_assert_int_eq(head.status, got.status);
+    ck_assert_uint_eq(head.length, 0);
+    ck_assert_ptr_nonnull(client_header(&got, "Content-Length", length, sizeof length));
+    check_header(&head, "Content-Length", length);
+    client_free(&got);
+    client_free(&head);
+}
+END_TEST
+
+START_TEST(unknown_path_is_404)
+{
+    static const char *const paths[] = {"/nope", "/v1", "/v1/attention/", "/v1/attention/nope", "/livez%2f", "//livez"};
+    struct client_reply reply = client_get(&service, paths[_i]);
+    json_decref(client_problem(&reply, 404));
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(wrong_method_is_405_with_allow)
+{
+    static const struct {
+        const char *method, *path, *allow;
+    } rows[] = {
+        {"GET", "/v1/attention", "POST, OPTIONS"}, {"HEAD", "/v1/attention", "POST, OPTIONS"},
+        {"PUT", "/v1/attention", "POST, OPTIONS"}, {"DELETE", "/v1/attention", "POST, OPTIONS"},
+        {"POST", "/livez", "GET, HEAD, OPTIONS"},  {"PATCH", "/v1/info", "GET, HEAD, OPTIONS"},
+        {"TRACE", "/", "GET, HEAD, OPTIONS"},      {"BREW", "/", "GET, HEAD, OPTIONS"},
+        {"get", "/livez", "GET, HEAD, OPTIONS"},
+    };
+    struct client_reply reply = send_method(rows[_i].method, rows[_i].path);
+    check_header(&reply, "Allow", rows[_i].allow);
+    if (strcmp(rows[_i].method, "HEAD") != 0)
+        json_decref(client_problem(&reply, 405));
+    ck_assert_int_eq(reply.status, 405);
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(options_answers_everywhere)
+{
+    static const char *const paths[] = {"/", "/v1/attention", "/nope"};
+    struct client_reply reply = send_method("OPTIONS", paths[_i]);
+    ck_assert_int_eq(reply.status, 204);
+    ck_assert_uint_eq(reply.length, 0);
+    ck_assert_ptr_nonnull(strstr(reply.head, "Allow: "));
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(every_reply_has_the_common_headers)
+{
+    static const char *const paths[] = {"/", "/livez", "/nope", "/v1/attention"};
+    char value[256];
+    struct client_reply reply = client_get(&service, paths[_i]);
+    check_header(&reply, "X-Content-Type-Options", "nosniff");
+    ck_assert_ptr_nonnull(client_header(&reply, "X-Request-Id", value, sizeof value));
+    ck_assert_ptr_nonnull(client_header(&reply, "Cache-Control", value, sizeof value));
+    ck_assert_ptr_nonnull(client_header(&reply, "Date", value, sizeof value));
+    ck_assert_ptr_null(client_header(&reply, "Server", value, sizeof value));
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(attention_computes)
+{
+    char value[256];
+    struct client_reply reply = client_post(&service, "/v1/attention", SAMPLE_CAT);
+    ck_assert_msg(reply.status == 200, "%s", reply.body);
+    check_header(&reply, "Content-Type", "application/json");
+    check_header(&reply, "Cache-Control", "no-store");
+    ck_assert_ptr_nonnull(client_header(&reply, "Server-Timing", value, sizeof value));
+    ck_assert_ptr_nonnull(strstr(value, "parse;dur="));
+    ck_assert_ptr_nonnull(strstr(value, "queue;dur="));
+    ck_assert_ptr_nonnull(strstr(value, "compute;dur="));
+    json_t *root = client_json(&reply);
+    const json_t *row = json_array_get(json_object_get(root, "weights"), 1);
+    ck_assert_double_eq_tol(json_real_value(json_array_get(row, 0)), 0.2799, 5e-5);
+    ck_assert_double_eq_tol(json_real_value(json_array_get(row, 1)), 0.7201, 5e-5);
+    json_decref(root);
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(info_tells_versions_and_limits)
+{
+    static const char *const limits[] = {
+        "port",     "workers",      "queue",          "max_connections", "max_body",      "max_header",
+        "memory",   "max_elements", "request_memory", "header_timeout",  "body_timeout",  "max_reply_elements",
+        "deadline", "idle_timeout", "write_timeout",  "drain_timeout",   "shutdown_delay"};
+    struct client_reply reply = client_get(&service, "/v1/info");
+    json_t *root = client_json(&reply);
+    const json_t *libraries = json_object_get(root, "libraries");
+    ck_assert_int_eq(reply.status, 200);
+    ck_assert_ptr_nonnull(json_string_value(json_object_get(root, "version")));
+    ck_assert_ptr_nonnull(json_string_value(json_object_get(root, "revision")));
+    ck_assert_ptr_nonnull(json_string_value(json_object_get(root, "blas_kernel")));
+    ck_assert_str_eq(json_string_value(json_object_get(libraries, "jansson")), jansson_version_str());
+    ck_assert_ptr_nonnull(json_string_value(json_object_get(libraries, "libmicrohttpd")));
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(libraries, "openblas")), "OpenBLAS"));
+    ck_assert_int_ge(json_integer_value(json_object_get(root, "workers")), 1);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        ck_assert_msg(json_is_number(json_object_get(json_object_get(root, "limits"), limits[i])), "%s", limits[i]);
+    json_decref(root);
+    client_free(&reply);
+}
+END_TEST
+
+static void check_id(const char *sent, bool kept)
+{
+    char header[400];
+    char value[400];
+    snprintf(header, sizeof header, "X-Request-Id: %s", sent);
+    struct client_reply reply = client_send(&service, &(struct client_request){.path = "/nope", .headers = {header}});
+    json_decref(client_problem(&reply, 404));
+    ck_assert_ptr_nonnull(client_header(&reply, "X-Request-Id", value, sizeof value));
+    ck_assert_int_eq(strcmp(value, sent) == 0, kept);
+    ck_assert_uint_ge(strlen(value), 8);
+    client_free(&reply);
+}
+
+START_TEST(request_id_is_kept_when_it_is_plain)
+{
+    char longest[130];
+    memset(longest, 'x', sizeof longest);
+    longest[128] = '\0';
+    check_id("abc.DEF_0-9", true);
+    check_id(longest, true);
+    longest[128] = 'x';
+    longest[129] = '\0';
+    check_id(longest, false);
+    check_id("with blank", false);
+    check_id("quote\"", false);
+    check_id("semi;colon", false);
+    check_id("gr\xc3\xbc\xc3\x9f\x65", false);
+}
+END_TEST
+
+START_TEST(request_ids_made_here_differ)
+{
+    char first[64];
+    char second[64];
+    struct client_reply one = client_get(&service, "/livez");
+    struct client_reply two = client_get(&service, "/livez");
+    ck_assert_ptr_nonnull(client_header(&one, "X-Request-Id", first, sizeof first));
+    ck_assert_ptr_nonnull(client_header(&two, "X-Request-Id", second, sizeof second));
+    ck_assert_str_ne(first, second);
+    client_free(&one);
+    client_free(&two);
+}
+END_TEST
+
+Suite *routes_suite(void)
+{
+    Suite *suite = suite_create("routes");
+    TCase *tests = tcase_create("one service");
+    tcase_add_unchecked_fixture(tests, start, stop);
+    tcase_set_timeout(tests, 60);
+    tcase_add_loop_test(tests, health_says_ok, 0, 3);
+    tcase_add_test(tests, root_lists_links_that_work);
+    tcase_add_loop_test(tests, head_is_get_without_a_body, 0, 5);
+    tcase_add_loop_test(tests, unknown_path_is_404, 0, 6);
+    tcase_add_loop_test(tests, wrong_method_is_405_with_allow, 0, 9);
+    tcase_add_loop_test(tests, options_answers_everywhere, 0, 3);
+    tcase_add_loop_test(tests, every_reply_has_the_common_headers, 0, 4);
+    tcase_add_test(tests, attention_computes);
+    tcase_add_test(tests, info_tells_versions_and_limits);
+    tcase_add_test(tests, request_id_is_kept_when_it_is_plain);
+    tcase_add_test(tests, request_ids_made_here_differ);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,184 @@
+/* Replies in blocks: whole for a good reader, waiting for a slow one, dropped with one that has gone. */
+#include "tests/http/client.h"
+#include "tests/http/sample.h"
+#include "tests/http/wire.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *stream_suite(void);
+
+#define PATIENCE 60.0
+#define KEYS 1500 /* weights: 2 250 000 numbers, some 40 MB of text */
+
+static struct service service;
+
+static void start(void)
+{
+    service = service_start((const char *const[]){"--workers", "2", "--write-timeout", "3", NULL});
+}
+
+static void stop(void)
+{
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+
+static void check_alive(void)
+{
+    struct client_reply reply = client_post(&service, "/v1/attention", SAMPLE_CAT);
+    ck_assert_int_eq(reply.status, 200);
+    ck_assert_double_lt(reply.seconds, PATIENCE);
+    client_free(&reply);
+}
+
+static size_t resident_bytes(void)
+{
+    char path[64];
+    unsigned long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)service.pid);
+    FILE *file = fopen(path, "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%*u %lu", &pages), 1);
+    fclose(file);
+    return pages * 4096;
+}
+
+static struct wire ask_for_weights(const char *version)
+{
+    char head[200];
+    char *body = sample_square(KEYS, 2, "\"include\":[\"weights\"]");
+    struct wire wire = wire_open(&service);
+    snprintf(head, sizeof head, "POST /v1/attention HTTP/%s\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", version,
+             strlen(body));
+    ck_assert(wire_send(&wire, head) && wire_send(&wire, body));
+    free(body);
+    return wire;
+}
+
+START_TEST(large_reply_is_chunked_and_whole)
+{
+    char value[64];
+    char *body = sample_square(KEYS, 2, "\"include\":[\"weights\"]");
+    struct client_reply reply = client_post(&service, "/v1/attention", body);
+    ck_assert_msg(reply.status == 200, "%.300s", reply.body);
+    ck_assert_ptr_nonnull(client_header(&reply, "Transfer-Encoding", value, sizeof value));
+    ck_assert_ptr_null(client_header(&reply, "Content-Length", value, sizeof value));
+    json_t *root = client_json(&reply);
+    const json_t *weights = json_object_get(root, "weights");
+    ck_assert_uint_eq(json_array_size(weights), KEYS);
+    for (size_t i = 0; i < KEYS; i += 101) {
+        double sum = 0;
+        ck_assert_uint_eq(json_array_size(json_array_get(weights, i)), KEYS);
+        for (size_t j = 0; j < KEYS; j++)
+            sum += json_number_value(json_array_get(json_array_get(weights, i), j));
+        ck_assert_double_eq_tol(sum, 1, 1e-12);
+    }
+    json_decref(root);
+    client_free(&reply);
+    free(body);
+}
+END_TEST
+
+START_TEST(http_1_0_gets_the_same_up_to_the_end_of_the_connection)
+{
+    char *first = NULL;
+    char *second = NULL;
+    struct wire chunked = ask_for_weights("1.1");
+    ck_assert_int_eq(wire_receive(&chunked, &first, PATIENCE), 200);
+    struct wire plain = ask_for_weights("1.0");
+    ck_assert_int_eq(wire_receive(&plain, &second, PATIENCE), 200);
+    ck_assert_uint_eq(strlen(first), strlen(second));
+    ck_assert_int_eq(strcmp(first, second), 0);
+    wire_close(&chunked);
+    wire_close(&plain);
+    free(first);
+    free(second);
+}
+END_TEST
+
+START_TEST(connection_goes_on_after_a_stream)
+{
+    struct wire wire = ask_for_weights("1.1");
+    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 200);
+    ck_assert(wire_send(&wire, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 200);
+    wire_close(&wire);
+}
+END_TEST
+
+START_TEST(slow_reader_costs_no_memory_and_hurts_nobody)
+{
+    check_alive();
+    size_t before = resident_bytes();
+    struct wire wire = ask_for_weights("1.1");
+    ck_assert_uint_eq(wire_take(&wire, 100000, PATIENCE), 100000);
+    for (size_t i = 0; i < 50; i++) {
+        ck_assert_uint_eq(wire_take(&wire, 4096, PATIENCE), 4096);
+        check_alive();
+    }
+    size_t held = resident_bytes();
+    ck_assert_msg(held < before + 32 * 1024 * 1024, "from %zu to %zu bytes", before, held);
+    wire_close(&wire);
+}
+END_TEST
+
+START_TEST(reader_that_stops_is_cut)
+{
+    struct wire wire = ask_for_weights("1.1");
+    ck_assert_uint_eq(wire_take(&wire, 1000, PATIENCE), 1000);
+    ck_assert(service_logged(&service, "\"msg\":\"reply aborted\"", 1, PATIENCE));
+    wire_close(&wire);
+    check_alive();
+}
+END_TEST
+
+START_TEST(readers_that_vanish_leave_nothing_behind)
+{
+    check_alive();
+    for (size_t i = 0; i < 30; i++) {
+        struct wire wire = ask_for_weights("1.1");
+        ck_assert_uint_eq(wire_take(&wire, 1 + i * 5000, PATIENCE), 1 + i * 5000);
+        if (i % 2)
+            wire_abort(&wire);
+        else
+            wire_close(&wire);
+    }
+    check_alive();
+    struct wire last = ask_for_weights("1.1");
+    ck_assert_int_eq(wire_receive(&last, NULL, PATIENCE), 200);
+    wire_close(&last);
+}
+END_TEST
+
+START_TEST(streams_share)
+{
+    enum { COUNT = 12 };
+    static struct wire wires[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        wires[i] = ask_for_weights("1.1");
+    check_alive();
+    for (size_t i = 0; i < COUNT; i++)
+        ck_assert_uint_eq(wire_take(&wires[i], 500000, PATIENCE), 500000);
+    for (size_t i = 0; i < COUNT; i++)
+        wire_close(&wires[i]);
+}
+END_TEST
+
+Suite *stream_suite(void)
+{
+    Suite *suite = suite_create("stream");
+    TCase *tests = tcase_create("one service");
+    tcase_add_unchecked_fixture(tests, start, stop);
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, large_reply_is_chunked_and_whole);
+    tcase_add_test(tests, http_1_0_gets_the_same_up_to_the_end_of_the_connection);
+    tcase_add_test(tests, connection_goes_on_after_a_stream);
+    tcase_add_test(tests, slow_reader_costs_no_memory_and_hurts_nobody);
+    tcase_add_test(tests, reader_that_stops_is_cut);
+    tcase_add_test(tests, readers_that_vanish_leave_nothing_behind);
+    tcase_add_test(tests, streams_share);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,170 @@
+/* Small parts: request names, budgets, quotas, addresses, the log. */
+#include "server/budget.h"
+#include "server/cpu.h"
+#include "server/identity.h"
+#include "server/listener.h"
+#include "server/log.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+Suite *parts_suite(void);
+
+static double read_quota(const char *text)
+{
+    FILE *file = fmemopen((char *)(size_t)text, strlen(text), "r");
+    ck_assert_ptr_nonnull(file);
+    double quota = cpu_quota(file);
+    fclose(file);
+    return quota;
+}
+
+START_TEST(quotas_are_read)
+{
+    ck_assert_double_eq(read_quota("200000 100000\n"), 2);
+    ck_assert_double_eq(read_quota("50000 100000\n"), 0.5);
+    ck_assert_double_eq(read_quota("max 100000\n"), 0);
+    ck_assert_double_eq(read_quota("nonsense"), 0);
+    ck_assert_uint_ge(cpu_count(), 1);
+    ck_assert_uint_le(cpu_count(), (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+END_TEST
+
+START_TEST(budget_never_passes_its_limit)
+{
+    struct budget budget = {.limit = 10};
+    ck_assert(budget_take(&budget, 6));
+    ck_assert(!budget_take(&budget, 5));
+    ck_assert(budget_has(&budget, 4));
+    ck_assert(!budget_has(&budget, 5));
+    ck_assert(!budget_take(&budget, (size_t)-1));
+    ck_assert(budget_take(&budget, 4));
+    ck_assert(!budget_has(&budget, 1));
+    budget_give(&budget, 10);
+    ck_assert(budget_take(&budget, 10));
+}
+END_TEST
+
+START_TEST(names_are_kept_or_made)
+{
+    char first[IDENTITY_SIZE];
+    char second[IDENTITY_SIZE];
+    identity_set(first, "A-1.b_c");
+    ck_assert_str_eq(first, "A-1.b_c");
+    identity_set(first, NULL);
+    identity_set(second, "");
+    ck_assert_uint_eq(strlen(first), 16);
+    ck_assert_uint_eq(strlen(second), 16);
+    ck_assert_str_ne(first, second);
+    identity_set(first, "a\nb");
+    ck_assert_uint_eq(strlen(first), 16);
+}
+END_TEST
+
+START_TEST(local_addresses)
+{
+    ck_assert(listener_is_local("127.0.0.1"));
+    ck_assert(listener_is_local("::1"));
+    ck_assert(listener_is_local("localhost"));
+    ck_assert(!listener_is_local("0.0.0.0"));
+    ck_assert(!listener_is_local("::"));
+    ck_assert(!listener_is_local("10.0.0.1"));
+}
+END_TEST
+
+static char *log_to_text(enum log_format format, void (*fill)(struct log *))
+{
+    int ends[2];
+    static char text[1 << 16];
+    ck_assert_int_eq(pipe(ends), 0);
+    struct log *log = log_start(ends[1], format, LOG_INFO);
+    ck_assert_ptr_nonnull(log);
+    fill(log);
+    log_stop(log);
+    close(ends[1]);
+    size_t length = 0;
+    ssize_t got = 0;
+    while ((got = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)got;
+    close(ends[0]);
+    text[length] = '\0';
+    return text;
+}
+
+static void say_odd_things(struct log *log)
+{
+    log_event(log, LOG_WARN, "quotes \" and \\ and \n and %d", 7);
+    log_event(log, LOG_DEBUG, "not wanted");
+    log_request(log, LOG_INFO,
+                &(struct log_request){.message = "request", .id = "i", .method = "GET", .route = "/", .status = 200});
+}
+
+START_TEST(log_lines_are_json)
+{
+    char *text = log_to_text(LOG_JSON, say_odd_things);
+    size_t lines = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+        json_t *root = json_loads(line, 0, NULL);
+        ck_assert_msg(root != NULL, "%s", line);
+        if (lines == 0)
+            ck_assert_str_eq(json_string_value(json_object_get(root, "msg")), "quotes \" and \\ and \n and 7");
+        json_decref(root);
+    }
+    ck_assert_uint_eq(lines, 2);
+}
+END_TEST
+
+START_TEST(log_text_is_one_line_a_request)
+{
+    const char *text = log_to_text(LOG_TEXT, say_odd_things);
+    ck_assert_ptr_nonnull(strstr(text, "info 200 GET / "));
+    ck_assert_ptr_null(strstr(text, "not wanted"));
+}
+END_TEST
+
+/* A pipe nobody reads takes 64 KiB: the rest is held, then dropped and counted, and nobody waits. */
+START_TEST(log_without_a_reader_drops_and_counts)
+{
+    int ends[2];
+    size_t length = 0;
+    ssize_t got = 0;
+    char chunk[65536];
+    signal(SIGPIPE, SIG_IGN);
+    ck_assert_int_eq(pipe(ends), 0);
+    struct log *log = log_start(ends[1], LOG_JSON, LOG_INFO);
+    for (size_t i = 0; i < 40000; i++)
+        log_event(log, LOG_INFO, "a line that is long enough to fill what there is, number %zu", i);
+    char *text = calloc(1, 1 << 23);
+    ck_assert_ptr_nonnull(text);
+    while (!strstr(text, "log lines were dropped") && (got = read(ends[0], chunk, sizeof chunk)) > 0) {
+        memcpy(text + length, chunk, (size_t)got);
+        length += (size_t)got;
+    }
+    ck_assert_ptr_nonnull(strstr(text, "log lines were dropped"));
+    free(text);
+    log_stop(log);
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+Suite *parts_suite(void)
+{
+    Suite *suite = suite_create("parts");
+    TCase *tests = tcase_create("parts");
+    tcase_set_timeout(tests, 30);
+    tcase_add_test(tests, quotas_are_read);
+    tcase_add_test(tests, budget_never_passes_its_limit);
+    tcase_add_test(tests, names_are_kept_or_made);
+    tcase_add_test(tests, local_addresses);
+    tcase_add_test(tests, log_lines_are_json);
+    tcase_add_test(tests, log_text_is_one_line_a_request);
+    tcase_add_test(tests, log_without_a_reader_drops_and_counts);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
