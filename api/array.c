@@ -1,6 +1,7 @@
 /* Brackets and numbers. Room is reserved once per chunk of numbers, not per number. */
 #include "api/array.h"
 
+#include "api/base64.h"
 #include "api/number.h"
 
 #include <math.h>
@@ -121,4 +122,30 @@ void array_number(struct writer *w, const struct style *style, enum dtype dtype,
     float narrow = (float)value;
     array_numbers(w->out, style, dtype, dtype == DTYPE_FLOAT64 ? (const void *)&value : &narrow, 1);
     w->comma = true;
+}
+
+void array_packed(struct text *out, struct tensor t)
+{
+    text_format(out, "{\"dtype\":\"%s\",\"shape\":[", dtype_name(t.dtype));
+    for (size_t axis = 0; axis < t.rank; axis++)
+        text_format(out, axis == 0 ? "%zu" : ",%zu", t.shape[axis]);
+    text_string(out, "],\"base64\":\"");
+}
+
+void array_tensor(struct text *out, const struct style *style, struct tensor t)
+{
+    struct base64 state = {0};
+    size_t row_bytes = array_width(t) * dtype_size(t.dtype);
+    if (style->base64) {
+        array_packed(out, t);
+        base64_append(&state, out, t.data, array_rows(t) * row_bytes);
+        base64_end(&state, out);
+        text_string(out, "\"}");
+        return;
+    }
+    for (size_t row = 0; row < array_rows(t); row++) {
+        array_open(out, t, row);
+        array_numbers(out, style, t.dtype, (const char *)t.data + row * row_bytes, array_width(t));
+        array_close(out, t, row);
+    }
 }

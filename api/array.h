@@ -23,4 +23,10 @@ void array_numbers(struct text *out, const struct style *style, enum dtype dtype
 /* One number of that dtype as the value that `w` expects after a key. */
 void array_number(struct writer *w, const struct style *style, enum dtype dtype, double value);
 
+/* The packed spelling up to its base64 characters, which "\"}" follows. */
+void array_packed(struct text *out, struct tensor t);
+
+/* A dense tensor whole, in either spelling. */
+void array_tensor(struct text *out, const struct style *style, struct tensor t);
+
 #endif

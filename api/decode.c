@@ -57,9 +57,10 @@ static void read_tensor(struct decoder *d, const struct option *o, const json_t 
 static void add_included(struct decoder *d, const json_t *name, const struct place *at, struct include *include)
 {
     const char *suggestion = NULL;
+    const char *text = value_text(d, name, at);
     if (!json_is_string(name))
         place_fault(d->err, at, "is %s; it must be a name, such as \"weights\".", value_type(d, name));
-    else if (!include_add(include, json_string_value(name), &suggestion))
+    else if (text && !include_add(include, text, &suggestion))
         place_fault(d->err, at,
                     suggestion ? "is no name of a result; did you mean \"%s\"?" : "is no name of a result.%s",
                     suggestion ? suggestion : "");
@@ -94,6 +95,28 @@ static void read_object(struct decoder *d, const struct option *o, const json_t 
         value_refuse(d, o, value, at);
     else
         decode_object(d, o->inner, value, at, target.into);
+}
+
+static void read_objects(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
+                         struct value_target target)
+{
+    size_t count = json_array_size(value);
+    size_t index;
+    json_t *entry;
+    if (count == 0 || document_matrix(d->document, value)) {
+        value_refuse(d, o, value, at);
+        return;
+    }
+    char *items = arena_calloc(d->arena, count, o->size, d->err);
+    if (!items)
+        return;
+    json_array_foreach((json_t *)value, index, entry)
+    {
+        const struct place element = {.parent = at, .index = &index, .rank = 1};
+        option_defaults(o->inner, items + index * o->size);
+        read_object(d, o, entry, &element, (struct value_target){NULL, items + index * o->size});
+    }
+    *(struct objects *)target.field = (struct objects){items, count};
 }
 
 static void read_mode(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
@@ -134,7 +157,8 @@ static value_read *const readers[OPTION_KINDS] = {
     [OPTION_INTEGERS] = read_integers, [OPTION_OFFSETS] = read_integers, [OPTION_POSITIONS] = read_integers,
     [OPTION_REALS] = read_reals,       [OPTION_SLOPES] = read_slopes,    [OPTION_TENSOR] = read_tensor,
     [OPTION_BIAS] = read_tensor,       [OPTION_ALLOW] = read_tensor,     [OPTION_INCLUDE] = read_include,
-    [OPTION_OBJECT] = read_object,     [OPTION_MODE] = read_mode,        [OPTION_PAIR] = read_pair,
+    [OPTION_OBJECT] = read_object,     [OPTION_OBJECTS] = read_objects,  [OPTION_MODE] = read_mode,
+    [OPTION_PAIR] = read_pair,
 };
 
 /* --- objects --- */

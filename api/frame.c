@@ -107,12 +107,8 @@ static void write_lead(struct text *out, const struct section *s, const char *gr
     if (s->group && s->group != group_before)
         text_format(out, "\"%s\":{", s->group);
     text_format(out, "\"%s\":", s->name);
-    if (!section_is_packed(s, style))
-        return;
-    text_format(out, "{\"dtype\":\"%s\",\"shape\":[", dtype_name(s->t.dtype));
-    for (size_t axis = 0; axis < s->t.rank; axis++)
-        text_format(out, axis == 0 ? "%zu" : ",%zu", s->t.shape[axis]);
-    text_string(out, "],\"base64\":\"");
+    if (section_is_packed(s, style))
+        array_packed(out, s->t);
 }
 
 /* `next` is NULL after the last. The comma that separates groups comes with the next lead. */

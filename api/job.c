@@ -3,6 +3,7 @@
 
 #include "api/decode.h"
 #include "api/document.h"
+#include "api/join.h"
 #include "api/options.h"
 #include "api/reply.h"
 
@@ -21,6 +22,7 @@ struct job {
     struct options options;
     struct attention attention;
     struct reply reply;
+    struct join join;
     double parse_seconds, compute_seconds;
 };
 
@@ -33,22 +35,29 @@ static double now(void)
 
 /* --- decoding --- */
 
-static bool decode_attention(struct job *job, const struct document *document, struct error *err)
+static bool decode_members(struct job *job, const struct document *document, struct error *err)
 {
+    bool attention = job->kind == JOB_ATTENTION;
     struct decoder d = {.document = document,
                         .arena = job->arena,
-                        .dtype = &job->options.attention.dtype,
+                        .dtype = attention ? &job->options.attention.dtype : &job->join.dtype,
                         .elements_max = job->limits.elements,
                         .err = err};
-    job->options = options_default();
     if (!json_is_object(document->root))
-        return error_set(err, ERROR_INVALID, "", "The request must be a JSON object with members such as q, k and v.");
-    decode_object(&d, options_table(), document->root, NULL, &job->options);
+        return error_set(err, ERROR_INVALID, "", "The request must be a JSON object.");
+    if (attention) {
+        job->options = options_default();
+        decode_object(&d, options_table(), document->root, NULL, &job->options);
+    } else {
+        decode_object(&d, join_table(), document->root, NULL, &job->join);
+    }
     return err->code == ERROR_NONE;
 }
 
-static bool check_attention(struct job *job, struct error *err)
+static bool check(struct job *job, struct error *err)
 {
+    if (job->kind == JOB_MERGE)
+        return join_check(&job->join, &job->limits, err);
     return attention_check(&job->attention, &job->options.attention, err) &&
            options_check(&job->options, &job->attention, err) &&
            reply_plan(&job->reply, &job->options, &job->attention, &job->limits, err);
@@ -61,10 +70,10 @@ static bool decode(struct job *job, struct text *body, struct error *err)
     bool good = document_read(&document, body->data ? body->data : "", body->length, job->arena, err);
     text_free(body);
     if (good) {
-        good = decode_attention(job, &document, err);
+        good = decode_members(job, &document, err);
         document_free(&document);
     }
-    return good && check_attention(job, err);
+    return good && check(job, err);
 }
 
 struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
@@ -93,26 +102,33 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
 
 double job_work(const struct job *job)
 {
+    if (job->kind == JOB_MERGE)
+        return join_work(&job->join);
     return attention_flops(&job->attention) + FLOPS_PER_NUMBER * (double)job->reply.sections.numbers;
+}
+
+static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
+{
+    return attention_prepare(&job->attention, job->arena, pool, err) &&
+           reply_compute(&job->reply, pool, cancel, job->arena, err);
 }
 
 bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     double start = now();
-    bool good = attention_prepare(&job->attention, job->arena, pool, err) &&
-                reply_compute(&job->reply, pool, cancel, job->arena, err);
+    bool good = job->kind == JOB_MERGE ? join_run(&job->join, job->arena, err) : compute(job, pool, cancel, err);
     job->compute_seconds = now() - start;
     return good;
 }
 
 size_t job_blocks(const struct job *job)
 {
-    return job->reply.blocks;
+    return job->kind == JOB_MERGE ? 1 : job->reply.blocks;
 }
 
 bool job_block(const struct job *job, size_t index, struct text *out)
 {
-    return reply_block(&job->reply, index, out);
+    return job->kind == JOB_MERGE ? join_reply(&job->join, out) : reply_block(&job->reply, index, out);
 }
 
 const char *job_media_type(const struct job *job)

@@ -12,6 +12,7 @@
 
 enum job_kind {
     JOB_ATTENTION, /* POST /v1/attention */
+    JOB_MERGE,     /* POST /v1/attention/merge */
 };
 
 enum job_format {

@@ -147,6 +147,8 @@ void list_strings(struct decoder *d, const struct option *o, const json_t *value
             place_fault(d->err, &element, "must be a string.");
             return;
         }
+        if (!value_text(d, entry, &element))
+            return;
     }
     copy_strings(d, value, out);
 }

@@ -23,7 +23,7 @@ bool operand_is_regular(struct decoder *d, const struct matrix *m, const struct 
     case MATRIX_NESTED:
         return place_fault(d->err, &element, "mixes rows and numbers: all entries of an array must be of one kind.");
     case MATRIX_ELEMENT:
-        return place_fault(d->err, &element, "is neither a number nor an array.");
+        return place_fault(d->err, &element, "is neither a number nor an array of such.");
     case MATRIX_EMPTY:
         return place_fault(d->err, &element, "is empty; every size must be at least 1.");
     case MATRIX_RANK:
@@ -117,12 +117,44 @@ static void read_booleans(struct decoder *d, const struct matrix *m, const struc
     settle(d, t, DTYPE_BOOL, out);
 }
 
+static bool is_minus_infinity(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return json_is_null(value) || (text && strcmp(text, "-Infinity") == 0);
+}
+
+/* A flat list that begins with "-Infinity" could be one of labels, so the document has left it as it is. */
+static void read_list(struct decoder *d, const json_t *list, const struct place *at, struct tensor *out)
+{
+    size_t count = json_array_size(list);
+    struct matrix m = {.rank = 1, .shape = {count}, .count = count, .has_hidden = true};
+    size_t index;
+    json_t *entry;
+    m.values = decode_count(d, count) ? arena_calloc(d->arena, count, sizeof *m.values, d->err) : NULL;
+    if (!m.values)
+        return;
+    json_array_foreach((json_t *)list, index, entry)
+    {
+        const struct place element = {.parent = at, .index = &index, .rank = 1};
+        m.values[index] = is_minus_infinity(entry) ? -HUGE_VAL : json_number_value(entry);
+        if (is_minus_infinity(entry) || json_is_number(entry))
+            continue;
+        place_fault(d->err, &element, "is %s; it must be a number, null or \"-Infinity\".", value_type(d, entry));
+        return;
+    }
+    read_numbers(d, &m, at, true, out);
+}
+
 void operand_read(struct decoder *d, const struct option *option, const json_t *value, const struct place *at,
                   struct tensor *out)
 {
     const struct matrix *m = document_matrix(d->document, value);
     if (json_is_object(value) && option->kind != OPTION_ALLOW) {
         packed_read(d, value, at, option->kind == OPTION_BIAS, out);
+        return;
+    }
+    if (!m && option->kind == OPTION_BIAS && is_minus_infinity(json_array_get(value, 0))) {
+        read_list(d, value, at, out);
         return;
     }
     if (!m) {

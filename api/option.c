@@ -44,7 +44,7 @@ static void put_default(void *context, const struct option *option)
         *(int64_t *)(void *)field = (int64_t)value;
     if (option->kind == OPTION_SIDE)
         *(int64_t *)(void *)field = WINDOW_UNLIMITED;
-    if (option->inner)
+    if (option->inner && option->kind != OPTION_OBJECTS)
         option_defaults(option->inner, context);
 }
 
@@ -94,6 +94,7 @@ static const char *const NOUNS[OPTION_KINDS] = {
     [OPTION_INCLUDE] = "a list of names",
     [OPTION_OBJECT] = "an object",
     [OPTION_MODE] = " or an object",
+    [OPTION_OBJECTS] = "a list of objects",
     [OPTION_PAIR] = "a list, or an object with a list for each side",
 };
 

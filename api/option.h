@@ -32,11 +32,17 @@ enum option_kind {
     OPTION_OBJECT,    /* an object of `inner` */
     OPTION_MODE,      /* OPTION_SWITCH or OPTION_OBJECT */
     OPTION_PAIR,      /* an object of `inner`, or one list for both of its members */
+    OPTION_OBJECTS,   /* struct objects: a list of objects of `inner`, each in a struct of its own of `size` bytes */
     OPTION_KINDS
 };
 
 struct strings {
     const char *const *values; /* NULL: absent */
+    size_t count;
+};
+
+struct objects {
+    void *items; /* NULL: absent */
     size_t count;
 };
 
@@ -53,6 +59,7 @@ struct option {
     size_t offset;              /* of the field in the struct that the table fills */
     size_t present;             /* of a bool that is set when the member is given; 0: none */
     const struct option_table *inner;
+    size_t size;         /* of an item */
     const char *shape;   /* of a tensor or list, in letters */
     const char *meaning; /* one line of Markdown */
 };

@@ -130,6 +130,15 @@ void value_boolean(struct decoder *d, const struct option *o, const json_t *valu
 
 /* --- names, strings, booleans --- */
 
+const char *value_text(struct decoder *d, const json_t *value, const struct place *at)
+{
+    const char *text = json_string_value(value);
+    if (!text || strlen(text) == json_string_length(value))
+        return text;
+    place_fault(d->err, at, "has a NUL character at byte %zu; strings here have none.", strlen(text));
+    return NULL;
+}
+
 static void refuse_choice(struct decoder *d, const struct option *o, const char *given, const struct place *at)
 {
     struct suggestion suggestion = {.wanted = given};
@@ -149,9 +158,11 @@ static void refuse_choice(struct decoder *d, const struct option *o, const char 
 static bool choose(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
                    unsigned *choice)
 {
-    const char *given = json_string_value(value);
-    if (!given)
+    const char *given = value_text(d, value, at);
+    if (!json_is_string(value))
         return value_refuse(d, o, value, at);
+    if (!given)
+        return false;
     for (*choice = 0; o->choices[*choice]; ++*choice)
         if (strcmp(given, o->choices[*choice]) == 0)
             return true;
@@ -182,6 +193,6 @@ void value_string(struct decoder *d, const struct option *o, const json_t *value
         value_refuse(d, o, value, at);
     else if ((double)json_string_length(value) > o->maximum)
         place_fault(d->err, at, "has %zu bytes; %.0f are the most.", json_string_length(value), o->maximum);
-    else
+    else if (value_text(d, value, at))
         *(const char **)target.field = list_string(d, value);
 }

@@ -25,6 +25,9 @@ value_read value_string;
 /* True and *integer for a number without a fraction, up to 2^53. */
 bool value_whole(double number, int64_t *integer);
 
+/* The characters of a string, or NULL: it is none, or (after a fault) a NUL stands in it, where C would end it. */
+const char *value_text(struct decoder *d, const json_t *value, const struct place *at);
+
 /* "a string", "an array of numbers" ... for sentences. */
 const char *value_type(const struct decoder *d, const json_t *value);
 

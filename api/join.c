@@ -1,0 +1,88 @@
+/* Merging partial results. */
+#include "api/join.h"
+
+#include "api/array.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define AT(field) .offset = offsetof(struct join, field)
+
+/* clang-format off */
+
+const struct option_table *join_table(void)
+{
+    static const char *const dtypes[] = {"float64", "float32", NULL};
+    static const char *const nonfinites[] = {"null", "string", NULL};
+    static const char *const encodings[] = {"json", "base64", NULL};
+    static const struct option part[] = {
+        {"output", OPTION_TENSOR, "", .required = true, .offset = offsetof(struct merge_part, output), .shape = "as returned", .meaning = "the result over some of the keys (before any w_o)"},
+        {"log_sum_exp", OPTION_BIAS, "", .required = true, .offset = offsetof(struct merge_part, log_sum_exp), .shape = "as returned", .meaning = "per query; null or \"-Infinity\" where the part has no visible key"},
+    };
+    static const struct option_table part_table = {"MergePart", part, COUNT(part), NULL};
+    static const struct option options[] = {
+        {"dtype", OPTION_CHOICE, "\"float64\"", .choices = dtypes, AT(dtype), .meaning = "of the numbers read and printed; the arithmetic is float64"},
+        {"parts", OPTION_OBJECTS, "", .required = true, AT(parts), .inner = &part_table, .size = sizeof(struct merge_part), .meaning = "what /v1/attention returned for each range of keys; sinks in one of them at most"},
+        {"decimals", OPTION_INTEGER, "", .minimum = 0, .maximum = 17, AT(style.decimals), .present = offsetof(struct join, style.rounded), .meaning = "places to which printed numbers are rounded"},
+        {"nonfinite", OPTION_SWITCH, "\"null\"", .choices = nonfinites, AT(style.infinity_text), .meaning = "how -infinity is printed: null, or \"-Infinity\""},
+        {"encoding", OPTION_SWITCH, "\"json\"", .choices = encodings, AT(style.base64), .meaning = "tensors of the reply as nested arrays or as packed objects"},
+        {"id", OPTION_STRING, "", .maximum = 128, AT(id), .meaning = "echoed"},
+    };
+    static const struct option_table table = {"MergeRequest", options, COUNT(options), NULL};
+    return &table;
+}
+
+/* clang-format on */
+
+bool join_check(struct join *join, const struct job_limits *limits, struct error *err)
+{
+    const struct merge_part *parts = join->parts.items;
+    if (join->style.rounded && join->style.base64)
+        return error_set(err, ERROR_INVALID, "decimals",
+                         "decimals means nothing here: encoding base64 prints no numbers.");
+    if (!merge_check(parts, join->parts.count, &join->layout, err))
+        return false;
+    join->output = parts[0].output;
+    join->log_sum_exp = parts[0].log_sum_exp;
+    size_t numbers = tensor_count(join->output) + tensor_count(join->log_sum_exp);
+    return numbers <= limits->reply_elements ||
+           error_set(err, ERROR_TOO_LARGE, "",
+                     "The reply would hold %zu numbers; the limit is %zu (--max-reply-elements).", numbers,
+                     limits->reply_elements);
+}
+
+double join_work(const struct join *join)
+{
+    return 50.0 * (double)tensor_count(join->output) * (double)(join->parts.count + 1);
+}
+
+static bool make_room(struct tensor *t, struct arena *arena, struct error *err)
+{
+    t->data = arena_calloc(arena, tensor_count(*t), dtype_size(t->dtype), err);
+    return t->data != NULL;
+}
+
+bool join_run(struct join *join, struct arena *arena, struct error *err)
+{
+    if (!make_room(&join->output, arena, err) || !make_room(&join->log_sum_exp, arena, err))
+        return false;
+    merge_run(join->parts.items, join->parts.count, &join->layout, join->output.data, join->log_sum_exp.data);
+    return true;
+}
+
+bool join_reply(const struct join *join, struct text *out)
+{
+    struct writer w = {.out = out};
+    writer_object_begin(&w);
+    if (join->id)
+        writer_member_string(&w, "id", join->id);
+    writer_key(&w, "output");
+    array_tensor(out, &join->style, join->output);
+    w.comma = true;
+    writer_key(&w, "log_sum_exp");
+    array_tensor(out, &join->style, join->log_sum_exp);
+    writer_object_end(&w);
+    text_string(out, "\n");
+    return !out->failed;
+}
