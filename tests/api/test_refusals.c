@@ -1,0 +1,352 @@
+/* What is no valid request: each refusal with its name and the numbers in its sentence. */
+#include "exchange.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whole bodies. */
+static const struct {
+    const char *body, *name, *part;
+} bodies[] = {
+    {"[[1,2]]", "", "must be a JSON object"},
+    {"3", "", "must be a JSON object"},
+    {"{}", "q", "missing"},
+    {"{}", "v", "missing"},
+    {"{\"q\":[[1]]}", "k", "missing"},
+    {"{\"q\":[1,0],\"k\":[[1,0]],\"v\":[[1]]}", "q", "wrap it: [[1,0]]"},
+    {"{\"q\":[[1,0],[1]],\"k\":[[1,0]],\"v\":[[1]]}", "q.1", "q[1] has 1 entries; its first sibling has 2"},
+    {"{\"q\":[[[1,0]],[[1,2,3]]],\"k\":[[1,0]],\"v\":[[1]]}", "q.1.0", "3"},
+    {"{\"q\":[[1,[0]]],\"k\":[[1,0]],\"v\":[[1]]}", "q.0.1", "mixes"},
+    {"{\"q\":[[1,\"0\"]],\"k\":[[1,0]],\"v\":[[1]]}", "q.0.1", "neither a number nor an array"},
+    {"{\"q\":[[1,true]],\"k\":[[1,0]],\"v\":[[1]]}", "q.0.1", "boolean"},
+    {"{\"q\":[[1,null]],\"k\":[[1,0]],\"v\":[[1]]}", "q.0.1", "only mask.bias takes null"},
+    {"{\"q\":[[1,\"-Infinity\"]],\"k\":[[1,0]],\"v\":[[1]]}", "q.0.1", "not a finite number"},
+    {"{\"q\":[[]],\"k\":[[1,0]],\"v\":[[1]]}", "q.0", "empty"},
+    {"{\"q\":[],\"k\":[[1,0]],\"v\":[[1]]}", "q", "empty"},
+    {"{\"q\":7,\"k\":[[1,0]],\"v\":[[1]]}", "q", "is a number; it must be an array of arrays of numbers"},
+    {"{\"q\":null,\"k\":[[1,0]],\"v\":[[1]]}", "q", "is null"},
+    {"{\"q\":\"a\",\"k\":[[1,0]],\"v\":[[1]]}", "q", "is a string"},
+    {"{\"q\":[[1,0]],\"k\":[[1,0,0]],\"v\":[[1]]}", "k", "[1][3]"},
+    {"{\"q\":[[1,0]],\"k\":[[1,0]],\"v\":[[1],[2]]}", "v", "[2][1]"},
+    {"{\"q\":[[1,0]],\"k\":[[1,0]],\"v\":[[1]],\"x\":[[1]]}", "q", "cannot be mixed"},
+    {"{\"x\":[[1]]}", "w_q", "missing"},
+    {"{\"x\":[[1]]}", "w_v", "missing"},
+    {"{\"x\":[[1]],\"w_q\":[[1]],\"w_k\":[[1]],\"w_v\":[[1]],\"b_o\":[1]}", "b_o", "without w_o"},
+    {"{\"dtype\":\"float32\",\"q\":[[1,1e39]],\"k\":[[1,0]],\"v\":[[1]]}", "q.0.1", "too large for float32"},
+    {"{\"dtype\":\"float32\",\"q\":[[1,3.4028235677973366e38]],\"k\":[[1,0]],\"v\":[[1]]}", "q.0.1", "float32"},
+    {"{\"q\":[[1,0]],\"k\":[[1,0]],\"v\":[[1]],\"dtype\":\"float16\"}", "dtype", "\"float64\" or \"float32\""},
+};
+
+START_TEST(bodies_are_refused)
+{
+    exchange_refused(bodies[_i].body, ERROR_INVALID, bodies[_i].name, bodies[_i].part);
+}
+END_TEST
+
+/* Members beside a valid q, k, v of two queries, three keys, d_k 2, d_v 1. */
+static const struct {
+    const char *members, *name, *part;
+} members[] = {
+    {"\"masks\":1", "/masks", "did you mean \"mask\"?"},
+    {"\"causal\":true", "/causal", "did you mean \"mask.causal\"?"},
+    {"\"zebra\":1", "/zebra", "The request has no member \"zebra\"."},
+    {"\"a~/b\":1", "/a~0~1b", "\"a~/b\""},
+    {"\"a.b\":1", "/a.b", "\"a.b\""},
+    {"\"<b>\\\"\\u0001\":1", "/<b>??", "\"<b>??\""},
+    {"\"mask\":{\"alow\":[[true]]}", "/mask/alow", "mask has no member \"alow\"; did you mean \"allow\"?"},
+    {"\"mask\":{\"window\":{\"lft\":1}}", "/mask/window/lft", "did you mean \"left\"?"},
+    {"\"mask\":\"casual\"", "mask", "did you mean \"causal\"?"},
+    {"\"mask\":\"causal\",\"mask\":\"none\"", "", ""},
+    {"\"mask\":7", "mask", "must be \"none\" or \"causal\" or an object"},
+    {"\"mask\":null", "mask", "is null"},
+    {"\"mask\":{\"causal\":1}", "mask.causal", "is a number; it must be true or false"},
+    {"\"mask\":{\"causal\":null}", "mask.causal", "is null"},
+    {"\"mask\":{\"window\":{\"left\":-1}}", "mask.window.left", "is -1; it must be an integer of at least 0, or null"},
+    {"\"mask\":{\"window\":{\"left\":1.5}}", "mask.window.left", "is 1.5"},
+    {"\"mask\":{\"window\":[1,0]}", "mask.window", "must be an object"},
+    {"\"mask\":{\"prefix\":2}", "mask.prefix", "without causal"},
+    {"\"mask\":{\"prefix\":-2,\"causal\":true}", "mask.prefix", "is -2"},
+    {"\"mask\":{\"align\":\"end\",\"query_offset\":1}", "mask.align", "query_offset"},
+    {"\"mask\":{\"align\":\"middle\"}", "mask.align", "\"start\" or \"end\""},
+    {"\"mask\":{\"query_offset\":[1,2]}", "mask.query_offset", "2 entries"},
+    {"\"mask\":{\"query_offset\":1e300}", "mask.query_offset", "must be an integer"},
+    {"\"mask\":{\"query_offset\":[0.5]}", "mask.query_offset.0", "is 0.5; it must be an integer"},
+    {"\"mask\":{\"key_lengths\":[4]}", "mask.key_lengths", "there are 3 keys"},
+    {"\"mask\":{\"key_lengths\":[-1]}", "mask.key_lengths.0", "is -1; the least is 0"},
+    {"\"mask\":{\"key_lengths\":3}", "mask.key_lengths", "must be a list of integers"},
+    {"\"mask\":{\"key_lengths\":[[3]]}", "mask.key_lengths", "[1][1]"},
+    {"\"mask\":{\"documents\":[1,2]}", "mask.documents", "2 queries and 3 keys"},
+    {"\"mask\":{\"documents\":{\"query\":[1,2]}}", "mask.documents", "lacks its member \"key\""},
+    {"\"mask\":{\"documents\":{\"query\":[1],\"key\":[1,1,1]}}", "mask.documents.query", "1"},
+    {"\"mask\":{\"allow\":[[1,0,1],[1,1,1]]}", "mask.allow.0.0", "true = may attend"},
+    {"\"mask\":{\"allow\":[[true,true,true],[true,0,true]]}", "mask.allow.1.1", "true = may attend"},
+    {"\"mask\":{\"allow\":[[true,null,true]]}", "mask.allow.0.1", "is null"},
+    {"\"mask\":{\"allow\":[[true,true]]}", "mask.allow", "[1][2]"},
+    {"\"mask\":{\"allow\":[true,true,true]}", "mask.allow", "rank 1"},
+    {"\"mask\":{\"allow\":{\"dtype\":\"float32\",\"shape\":[1],\"base64\":\"AAAAAA==\"}}", "mask.allow",
+     "is an object"},
+    {"\"mask\":{\"bias\":[[0,true,0]]}", "mask.bias.0.1", "boolean"},
+    {"\"mask\":{\"bias\":[[0,0,0],[0,0,0],[0,0,0]]}", "mask.bias", "[3][3]"},
+    {"\"mask\":{\"alibi\":[1,2]}", "mask.alibi", "2"},
+    {"\"mask\":{\"alibi\":1}", "mask.alibi", "must be true, or a list of numbers"},
+    {"\"mask\":{\"empty_rows\":\"zeros\"}", "mask.empty_rows", "did you mean \"zero\"?"},
+    {"\"mask\":{\"key_lengths\":[0]}", "mask", "No key is visible to query 0, query 1"},
+    {"\"scale\":\"big\"", "scale", "is a string; it must be a number"},
+    {"\"softcap\":0", "softcap", "is 0; it must be a number greater than 0"},
+    {"\"softcap\":-1", "softcap", "is -1"},
+    {"\"sinks\":[1,2]", "sinks", "2 entries"},
+    {"\"sinks\":1", "sinks", "must be a list of numbers"},
+    {"\"sinks\":[null]", "sinks.0", "must be a number"},
+    {"\"dropout\":{}", "dropout", "lacks its member \"p\""},
+    {"\"dropout\":{\"p\":1}", "dropout.p", "is 1; it must be a number of at least 0 and less than 1"},
+    {"\"dropout\":{\"p\":0.5,\"seed\":0.5}", "dropout.seed", "is 0.5"},
+    {"\"dropout\":0.5", "dropout", "must be an object"},
+    {"\"rope\":{\"dims\":3}", "rope.dims", "only 2 wide"},
+    {"\"rope\":{\"dims\":1}", "rope.dims", "odd"},
+    {"\"rope\":{\"dims\":0}", "rope.dims", "at least 1"},
+    {"\"rope\":{\"theta\":0}", "rope.theta", "greater than 0"},
+    {"\"rope\":{\"query_positions\":[0]}", "rope.query_positions", "1 positions"},
+    {"\"rope\":{\"key_positions\":[[0,1]]}", "rope.key_positions", "[1][2]"},
+    {"\"past\":{\"k\":[[1,2]]}", "past", "lacks its member \"v\""},
+    {"\"past\":{\"k\":[[1,2,3]],\"v\":[[1]]}", "past.k", "[1][3]"},
+    {"\"past\":{\"k\":[[1,2]],\"v\":[[1],[2]]}", "past.v", "[2][1]"},
+    {"\"variant\":\"linar\"", "variant", "did you mean \"linear\"?"},
+    {"\"variant\":\"linear\",\"mask\":\"causal\"", "mask", "linear"},
+    {"\"variant\":\"linear\",\"softcap\":1", "softcap", "linear"},
+    {"\"variant\":\"linear\",\"include\":[\"stats\"]", "include", "no stats"},
+    {"\"variant\":\"linear\",\"include\":[\"log_sum_exp\"]", "include", "no log_sum_exp"},
+    {"\"readout\":{\"w\":[[1,2]]}", "readout", "lacks its member \"tokens\""},
+    {"\"readout\":{\"w\":[[1,2]],\"tokens\":[\"a\"]}", "readout.tokens", "1 labels; there are 2"},
+    {"\"readout\":{\"w\":[[1,2],[3,4]],\"tokens\":[\"a\",\"b\"]}", "readout.w", "has 2 rows"},
+    {"\"include\":\"output\"", "include", "must be a list of names"},
+    {"\"include\":[\"outputs\"]", "include.0", "did you mean \"output\"?"},
+    {"\"include\":[\"output\",\"scores\"]", "include.1", "did you mean \"steps.scores\"?"},
+    {"\"include\":[\"steps.wieghts\"]", "include.0", "did you mean \"steps.weights\"?"},
+    {"\"include\":[\"steps.zebra\"]", "include.0", "no name of a result"},
+    {"\"include\":[1]", "include", "must be a list of names"},
+    {"\"include\":[\"output\",{}]", "include.1", "is an object"},
+    {"\"include\":[\"steps.capped\"]", "include", "no steps.capped: softcap would bring it"},
+    {"\"include\":[\"steps.biased\"]", "include", "mask.bias or mask.alibi"},
+    {"\"include\":[\"steps.dropped\"]", "include", "dropout would bring it"},
+    {"\"tokens\":[\"a\",\"b\"]", "tokens", "2 queries and 3 keys"},
+    {"\"tokens\":{\"query\":[\"a\",\"b\"],\"key\":[\"a\"]}", "tokens.key", "has 1 labels; there are 3"},
+    {"\"tokens\":{\"query\":[\"a\"],\"key\":[\"a\",\"b\",\"c\"]}", "tokens.query", "has 1 labels; there are 2"},
+    {"\"tokens\":[\"a\",1]", "tokens.1", "must be a string"},
+    {"\"tokens\":[1,2]", "tokens", "it must be a list of strings"},
+    {"\"tokens\":\"ab\"", "tokens", "a list, or an object"},
+    {"\"decimals\":18", "decimals", "is 18; it must be an integer from 0 to 17"},
+    {"\"decimals\":-1", "decimals", "is -1"},
+    {"\"decimals\":\"3\"", "decimals", "is a string"},
+    {"\"decimals\":3,\"encoding\":\"base64\"", "decimals", "prints no numbers"},
+    {"\"mask\":\"causal\\u0000\"", "mask", "NUL character at byte 6"},
+    {"\"include\":[\"output\\u0000s\"]", "include.0", "NUL"},
+    {"\"id\":\"\\u0000\"", "id", "NUL character at byte 0"},
+    {"\"tokens\":[\"a\",\"b\\u0000\"]", "tokens.1", "NUL character at byte 1"},
+    {"\"tokens\":[null,\"b\"]", "tokens", "it must be a list of strings"},
+    {"\"sinks\":[\"-Infinity\"]", "sinks", "must be a list of numbers"},
+    {"\"nonfinite\":\"NaN\"", "nonfinite", "\"null\" or \"string\""},
+    {"\"encoding\":\"hex\"", "encoding", "\"json\" or \"base64\""},
+    {"\"id\":7", "id", "must be a string"},
+    {"\"id\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+     "01234567890123456789012345678\"",
+     "id", "has 129 bytes; 128 are the most"},
+    {"\"heads\":0", "heads", "is 0"},
+    {"\"heads\":1.5", "heads", "is 1.5"},
+    {"\"heads\":3", "q", "3 heads"},
+    {"\"kv_heads\":1", "kv_heads", "without heads"},
+    {"\"heads\":2,\"kv_heads\":3", "kv_heads", "multiple"},
+    {"\"dtype\":\"float32\",\"scale\":1e39", "scale", "too large for float32"},
+    {"\"dtype\":\"float32\",\"sinks\":[1e39]", "sinks.0", "too large for float32"},
+};
+
+START_TEST(members_are_refused)
+{
+    char body[1000];
+    snprintf(body, sizeof body, "{\"q\":[[1,0],[0,2]],\"k\":[[1,0],[0,1],[1,1]],\"v\":[[1],[2],[3]],%s}",
+             members[_i].members);
+    enum error_code code = members[_i].name[0] ? ERROR_INVALID : ERROR_SYNTAX;
+    exchange_refused(body, code, members[_i].name, members[_i].part);
+}
+END_TEST
+
+/* In place of k: a packed tensor of shape [1][2] that is wrong. */
+static const struct {
+    const char *k, *name, *part;
+} packed[] = {
+    {"{\"dtype\":\"float16\",\"shape\":[1,2],\"base64\":\"AACAPwAAAAA=\"}", "k.dtype", "\"float64\" or \"float32\""},
+    {"{\"dtype\":\"float32\",\"base64\":\"AACAPwAAAAA=\"}", "k", "lacks its member \"shape\""},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2]}", "k", "lacks its member \"base64\""},
+    {"{\"shape\":[1,2],\"base64\":\"AACAPwAAAAA=\"}", "k", "lacks its member \"dtype\""},
+    {"{\"dtype\":\"float32\",\"shape\":[1,0],\"base64\":\"\"}", "k.shape.1", "is 0; the least is 1"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,1,1,1,1,2],\"base64\":\"AACAPwAAAAA=\"}", "k", "6 sizes"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,3],\"base64\":\"AACAPwAAAAA=\"}", "k.base64",
+     "holds 8 bytes; shape [1][3] of float32 takes 12"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2],\"base64\":\"AACAPwAAAA=\"}", "k.base64", "position"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2],\"base64\":\"AACA*wAAAAA=\"}", "k.base64", "position 4"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2],\"base64\":\"AACAPwAAAAB=\"}", "k.base64", "position"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2],\"base64\":\"AACAPwAAgH8=\"}", "k.0.1", "not finite"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2],\"base64\":\"AACAPwAAgP8=\"}", "k.0.1", "not finite"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2],\"base64\":\"AACAPwAAwH8=\"}", "k.0.1", "not finite"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2],\"base64\":7}", "k.base64", "must be a string"},
+    {"{\"dtype\":\"float32\",\"shape\":[1,2],\"data\":\"\"}", "/k/data", "no member"},
+};
+
+START_TEST(packed_tensors_are_refused)
+{
+    char body[400];
+    snprintf(body, sizeof body, "{\"q\":[[1,0]],\"k\":%s,\"v\":[[1]]}", packed[_i].k);
+    exchange_refused(body, ERROR_INVALID, packed[_i].name, packed[_i].part);
+}
+END_TEST
+
+START_TEST(a_packed_bias_hides_by_infinity_alone)
+{
+    const char *body = "{\"q\":[[1,0]],\"k\":[[1,0]],\"v\":[[1]],\"mask\":{\"bias\":{\"dtype\":\"float32\","
+                       "\"shape\":[1,1],\"base64\":\"%s\"},\"empty_rows\":\"zero\"}}";
+    char filled[400];
+    snprintf(filled, sizeof filled, body, "AACA/w==");
+    json_t *r = exchange_reply(filled);
+    exchange_near(r, "weights", "[[0]]", 0);
+    json_decref(r);
+    snprintf(filled, sizeof filled, body, "AACAfw==");
+    exchange_refused(filled, ERROR_INVALID, "mask.bias.0.0", "+infinity");
+    snprintf(filled, sizeof filled, body, "AADAfw==");
+    exchange_refused(filled, ERROR_INVALID, "mask.bias.0.0", "NaN");
+}
+END_TEST
+
+START_TEST(a_float64_tensor_is_narrowed_with_a_check)
+{
+    /* 1e300 and 2 as float64 */
+    const char *body = "{\"dtype\":\"%s\",\"q\":[[1,0]],\"k\":{\"dtype\":\"float64\",\"shape\":[1,2],"
+                       "\"base64\":\"nHUAiDzkN34AAAAAAAAAQA==\"},\"v\":[[1]],\"include\":[\"inputs\"]}";
+    char filled[400];
+    snprintf(filled, sizeof filled, body, "float32");
+    exchange_refused(filled, ERROR_INVALID, "k.0.0", "too large for float32");
+    snprintf(filled, sizeof filled, body, "float64");
+    json_t *r = exchange_reply(filled);
+    exchange_near(r, "inputs.k", "[[1e300,2]]", 0);
+    json_decref(r);
+}
+END_TEST
+
+START_TEST(independent_faults_come_together)
+{
+    struct exchange x = exchange_run("{\"q\":[[1,true]],\"k\":[[1],[1,2]],\"v\":7,\"scale\":null,\"zebra\":1}",
+                                     (struct exchange_how){0});
+    static const char *const names[] = {"q.0.1", "k.1", "v", "scale", "/zebra"};
+    ck_assert(!x.good);
+    ck_assert_uint_eq(x.err.count, 5);
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_str_eq(x.err.faults[i].name, names[i]);
+    exchange_end(&x);
+}
+END_TEST
+
+START_TEST(a_long_foreign_name_is_cut)
+{
+    char body[1000] = "{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]],\"";
+    for (size_t i = 0; i < 200; i++)
+        strcat(body, "\xc3\xa4");
+    strcat(body, "\":1}");
+    struct exchange x = exchange_run(body, (struct exchange_how){0});
+    ck_assert(!x.good);
+    ck_assert_str_eq(x.err.faults[0].name, "/????????????????????????????????????????...");
+    exchange_end(&x);
+}
+END_TEST
+
+/* --- limits --- */
+
+static struct exchange run_limited(const char *more, struct job_limits limits)
+{
+    char body[400];
+    snprintf(body, sizeof body, "{\"q\":[[1,0],[0,2]],\"k\":[[1,0],[0,1],[1,1]],\"v\":[[1],[2],[3]]%s}", more);
+    return exchange_run(body, (struct exchange_how){.limits = limits});
+}
+
+START_TEST(tensors_past_the_limit)
+{
+    struct exchange x = run_limited("", (struct job_limits){.elements = 12});
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "13 numbers; the limit is 12"));
+    exchange_end(&x);
+    x = run_limited("", (struct job_limits){.elements = 13});
+    ck_assert(x.good);
+    exchange_end(&x);
+}
+END_TEST
+
+START_TEST(a_packed_tensor_is_priced_before_memory_is_taken)
+{
+    struct exchange x =
+        run_limited(",\"past\":{\"k\":{\"dtype\":\"float32\",\"shape\":[1000000,1000000],\"base64\":\"\"},"
+                    "\"v\":[[1]]}",
+                    (struct job_limits){.elements = 1000});
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "the limit is 1000"));
+    exchange_end(&x);
+}
+END_TEST
+
+/* What is asked for, the numbers of the reply, and what the sentence tells to leave out. */
+static const struct {
+    const char *members;
+    size_t numbers;
+    const char *drop;
+} replies[] = {
+    {"", 8, "Leave weights out"},
+    {",\"include\":[\"output\"]", 2, "Leave output out"},
+    {",\"include\":[\"output\",\"steps\",\"steps.products\"]", 54, "Leave steps.products out"},
+    {",\"include\":[\"steps\"]", 40, "Leave steps out"},
+    {",\"include\":[\"steps.exp\"]", 6, "Leave steps.exp out"},
+    {",\"include\":[\"present\"]", 9, "Leave present out"},
+};
+
+START_TEST(replies_past_the_limit)
+{
+    char numbers[40];
+    struct exchange x = run_limited(replies[_i].members, (struct job_limits){.reply_elements = replies[_i].numbers});
+    ck_assert_msg(x.good, "%s", x.err.faults[0].text);
+    exchange_end(&x);
+    x = run_limited(replies[_i].members, (struct job_limits){.reply_elements = replies[_i].numbers - 1});
+    snprintf(numbers, sizeof numbers, "hold %zu numbers; the limit is %zu", replies[_i].numbers,
+             replies[_i].numbers - 1);
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_str_eq(x.err.faults[0].name, "include");
+    ck_assert_msg(strstr(x.err.faults[0].text, numbers) && strstr(x.err.faults[0].text, replies[_i].drop), "%s",
+                  x.err.faults[0].text);
+    exchange_end(&x);
+}
+END_TEST
+
+START_TEST(memory_past_the_limit)
+{
+    struct exchange x = run_limited("", (struct job_limits){.memory = 500});
+    ck_assert(!x.good);
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    exchange_end(&x);
+}
+END_TEST
+
+Suite *refusals_suite(void);
+
+Suite *refusals_suite(void)
+{
+    Suite *suite = suite_create("refusals");
+    TCase *tests = tcase_create("all");
+    tcase_add_loop_test(tests, bodies_are_refused, 0, (int)(sizeof bodies / sizeof *bodies));
+    tcase_add_loop_test(tests, members_are_refused, 0, (int)(sizeof members / sizeof *members));
+    tcase_add_loop_test(tests, packed_tensors_are_refused, 0, (int)(sizeof packed / sizeof *packed));
+    tcase_add_test(tests, a_packed_bias_hides_by_infinity_alone);
+    tcase_add_test(tests, a_float64_tensor_is_narrowed_with_a_check);
+    tcase_add_test(tests, independent_faults_come_together);
+    tcase_add_test(tests, a_long_foreign_name_is_cut);
+    tcase_add_test(tests, tensors_past_the_limit);
+    tcase_add_test(tests, a_packed_tensor_is_priced_before_memory_is_taken);
+    tcase_add_loop_test(tests, replies_past_the_limit, 0, (int)(sizeof replies / sizeof *replies));
+    tcase_add_test(tests, memory_past_the_limit);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
