@@ -1,0 +1,301 @@
+/* Cutting matrices out of a JSON text. */
+#include "api/envelope.h"
+
+#include "api/matrix.h"
+
+#include <string.h>
+
+/* What jansson takes for a container or a member, at least, on 64 bits: a few bytes of text can cost that much. */
+#define CONTAINER_BYTES 320
+#define MEMBER_BYTES 112
+
+struct cutter {
+    const char *text, *at, *end;
+    const char *copied; /* text up to here is in the envelope */
+    const char *leaf;   /* brackets before it open no matrix: they have been looked at */
+    size_t depth;
+    size_t tree; /* bytes that the parser's tree will take */
+    struct envelope *envelope;
+    struct document *document;
+    struct matrix_buffer buffer;
+    size_t matrix_room, anchor_room;
+    struct arena *arena;
+    struct error *err;
+    bool refused; /* the error is in err */
+};
+
+static bool stop_at(struct cutter *c, const char *at, const char *why)
+{
+    c->envelope->fault = (struct envelope_fault){(size_t)(at - c->text), why};
+    return false;
+}
+
+static bool refuse(struct cutter *c)
+{
+    c->refused = true;
+    return false;
+}
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/* `block` of *room elements with room for one more behind `count`, or NULL. */
+static void *widen(struct cutter *c, void *block, size_t size, size_t count, size_t *room)
+{
+    if (count < *room)
+        return block;
+    size_t more = *room ? 2 * *room : 8;
+    void *moved = arena_resize(c->arena, block, more * size, c->err);
+    if (moved)
+        *room = more;
+    else
+        c->refused = true;
+    return moved;
+}
+
+static void copy_up_to(struct cutter *c, const char *at)
+{
+    if (at > c->copied)
+        text_append(&c->envelope->text, c->copied, (size_t)(at - c->copied));
+    c->copied = at;
+}
+
+/* What is appended next comes from `at`. */
+static bool drop_anchor(struct cutter *c, const char *at)
+{
+    struct envelope *e = c->envelope;
+    struct envelope_anchor *anchors = widen(c, e->anchors, sizeof *anchors, e->anchor_count, &c->anchor_room);
+    if (!anchors)
+        return false;
+    e->anchors = anchors;
+    e->anchors[e->anchor_count++] = (struct envelope_anchor){e->text.length, (size_t)(at - c->text)};
+    c->copied = at;
+    return true;
+}
+
+/* jansson refuses a NUL in a member's name even where its escape is fine JSON. No option is called like that, so the
+ * replacement character says the same: unknown. */
+static void copy_name_without_nul(struct cutter *c, const char *string, const char *after)
+{
+    copy_up_to(c, string);
+    size_t start = c->envelope->text.length;
+    copy_up_to(c, after);
+    if (c->envelope->text.failed)
+        return;
+    char *at = c->envelope->text.data + start;
+    char *end = c->envelope->text.data + c->envelope->text.length;
+    for (at = memchr(at, '\\', (size_t)(end - at)); at; at = memchr(at, '\\', (size_t)(end - at))) {
+        if (end - at > 6 && memcmp(at, "\\u0000", 6) == 0)
+            memcpy(at, "\\ufffd", 6);
+        at += 2;
+    }
+}
+
+/* From the quote to behind the closing one, or to the end when there is none. */
+static void pass_string(struct cutter *c)
+{
+    const char *start = c->at;
+    const char *at = start + 1;
+    bool has_nul = false;
+    const char *quote = memchr(at, '"', (size_t)(c->end - at));
+    while (quote) {
+        const char *escape = memchr(at, '\\', (size_t)(quote - at));
+        if (!escape)
+            break;
+        has_nul |= c->end - escape > 6 && memcmp(escape, "\\u0000", 6) == 0;
+        at = escape + 2;
+        if (at > quote)
+            quote = memchr(at, '"', (size_t)(c->end - at));
+    }
+    c->at = quote ? quote + 1 : c->end;
+    const char *next = skip_space(c->at, c->end);
+    if (has_nul && next < c->end && *next == ':')
+        copy_name_without_nul(c, start, c->at);
+}
+
+/* Whether the array at `at` is a matrix: its first leaf decides. */
+static bool starts_matrix(struct cutter *c)
+{
+    static const char hidden[] = "\"-Infinity\"";
+    const char *at = c->at;
+    size_t nested = 0;
+    if (at < c->leaf)
+        return false;
+    for (; at < c->end && *at == '['; at = skip_space(at + 1, c->end))
+        nested++;
+    c->leaf = at;
+    size_t left = (size_t)(c->end - at);
+    if (left == 0)
+        return false;
+    if (*at == '"')
+        return nested >= 2 && left >= sizeof hidden - 1 && memcmp(at, hidden, sizeof hidden - 1) == 0;
+    return memchr("-0123456789tfn]", *at, 15) != NULL;
+}
+
+static bool pass_values(struct cutter *c, size_t floor);
+
+/* A string or an object in a matrix: it stays in the envelope, for its grammar. */
+static bool pass_stranger(struct cutter *c, struct matrix_reader *r)
+{
+    text_append(&c->envelope->text, ",", 1);
+    if (!drop_anchor(c, r->at))
+        return false;
+    c->at = r->at;
+    size_t depth = c->depth;
+    c->depth += r->level;
+    c->tree += MEMBER_BYTES;
+    if (*c->at == '"')
+        pass_string(c);
+    else if (!pass_values(c, c->depth))
+        return false;
+    copy_up_to(c, c->at);
+    c->depth = depth;
+    r->at = c->at;
+    return true;
+}
+
+static bool read_matrix(struct cutter *c, struct matrix_reader *r)
+{
+    for (;;) {
+        enum matrix_step step = matrix_read(r);
+        if (step == MATRIX_STRANGER && pass_stranger(c, r))
+            continue;
+        if (step == MATRIX_BROKEN)
+            return stop_at(c, r->at, r->why);
+        if (step == MATRIX_REFUSED)
+            return refuse(c);
+        return step == MATRIX_DONE;
+    }
+}
+
+/* Its place is kept while it is read: a stranger in it may hold further ones. */
+static bool add_matrix(struct cutter *c, size_t *number)
+{
+    struct document *d = c->document;
+    struct matrix *matrices = widen(c, d->matrices, sizeof *matrices, d->matrix_count, &c->matrix_room);
+    if (!matrices)
+        return false;
+    d->matrices = matrices;
+    *number = d->matrix_count++;
+    return true;
+}
+
+static bool cut_matrix(struct cutter *c)
+{
+    size_t number;
+    struct matrix_reader r = {
+        .at = c->at, .end = c->end, .depth = c->depth, .arena = c->arena, .buffer = &c->buffer, .err = c->err};
+    copy_up_to(c, c->at);
+    if (!drop_anchor(c, c->at) || !add_matrix(c, &number))
+        return false;
+    c->tree += CONTAINER_BYTES;
+    text_format(&c->envelope->text, "[%zu", number);
+    if (!read_matrix(c, &r))
+        return false;
+    c->document->matrices[number] = r.matrix;
+    text_append(&c->envelope->text, "]", 1);
+    c->at = r.at;
+    return drop_anchor(c, c->at);
+}
+
+static bool open_bracket(struct cutter *c)
+{
+    if (c->depth == DOCUMENT_DEPTH_MAX)
+        return stop_at(c, c->at, "this is nested deeper than 32 levels");
+    c->depth++;
+    c->tree += CONTAINER_BYTES;
+    c->at++;
+    return true;
+}
+
+/* The next quote, bracket, comma or NUL. */
+static const char *find_mark(const char *at, const char *end)
+{
+    static const bool marks[256] = {['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true, [','] = true};
+    while (at < end && !marks[(unsigned char)*at])
+        at++;
+    return at;
+}
+
+static bool pass_mark(struct cutter *c, size_t floor)
+{
+    switch (*c->at) {
+    case '"':
+        pass_string(c);
+        return true;
+    case '[':
+        return starts_matrix(c) ? cut_matrix(c) : open_bracket(c);
+    case '{':
+        return open_bracket(c);
+    case ',':
+        c->tree += MEMBER_BYTES;
+        c->at++;
+        return true;
+    default:
+        c->depth -= c->depth > floor;
+        c->at++;
+        return true;
+    }
+}
+
+/* Up to where the brackets open at `floor` are closed again, or to the end. */
+static bool pass_values(struct cutter *c, size_t floor)
+{
+    do {
+        c->at = find_mark(c->at, c->end);
+        if (c->at < c->end && !pass_mark(c, floor))
+            return false;
+    } while (c->at < c->end && c->depth > floor);
+    return true;
+}
+
+static bool cut_all(struct cutter *c)
+{
+    bool good = true;
+    while (good && c->at < c->end)
+        good = pass_values(c, 0);
+    copy_up_to(c, c->at);
+    return !c->refused;
+}
+
+bool envelope_cut(struct envelope *envelope, struct document *document, const char *text, size_t length,
+                  struct arena *arena, struct error *err)
+{
+    const char *nul = memchr(text, '\0', length);
+    struct cutter c = {.text = text,
+                       .at = text,
+                       .copied = text,
+                       .leaf = text,
+                       .end = nul ? nul : text + length,
+                       .envelope = envelope,
+                       .document = document,
+                       .arena = arena,
+                       .err = err};
+    bool good = cut_all(&c);
+    arena_drop(arena, c.buffer.values);
+    if (!good)
+        return false;
+    if (nul && !envelope->fault.why)
+        stop_at(&c, nul, "a NUL byte stands here");
+    if (envelope->text.failed)
+        return error_set(err, ERROR_MEMORY, "", "the system has no memory left for this document");
+    /* Held until the arena ends, as the tree is about that long. Pages that nobody touches cost nothing. */
+    return arena_alloc(arena, c.tree, err) != NULL;
+}
+
+void envelope_free(struct envelope *envelope)
+{
+    text_free(&envelope->text);
+}
+
+size_t envelope_original(const struct envelope *envelope, size_t byte)
+{
+    const struct envelope_anchor *anchor = NULL;
+    for (size_t i = 0; i < envelope->anchor_count && envelope->anchors[i].envelope <= byte; i++)
+        anchor = &envelope->anchors[i];
+    return anchor ? anchor->original + (byte - anchor->envelope) : byte;
+}
