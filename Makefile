@@ -47,6 +47,10 @@ $(error FLAVOUR is release, debug, sanitize, thread, fuzz, gcc or clang)
 endif
 # The arithmetic gains from -O3, nothing else does.
 core_FLAGS := $(if $(filter -O2,$(FLAGS_$(FLAVOUR))),-O3)
+# Vector passes for processors that may or may not be there: chosen when the program runs (core/lanes.c).
+vector_FLAGS = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),$(1) -mfma -ffp-contract=fast)
+$B/core/lanes_avx2.o: private CFLAGS += $(call vector_FLAGS,-mavx2)
+$B/core/lanes_avx512.o: private CFLAGS += $(call vector_FLAGS,-mavx512f -mavx512dq)
 
 COMPILE = $(CC) $(BASE) $(FLAGS_$(FLAVOUR)) $(CPPFLAGS) $(CFLAGS)
 LINKER = $(CC) $(LINK) $(filter -O% -fsanitize% -fno-sanitize%,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)

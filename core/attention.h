@@ -24,7 +24,9 @@ struct attention {
     double scale;
     struct mask mask;
     struct tensor q, k, v; /* rank 4, [b][H][n][d], [b][G][m][d], [b][G][m][e]: what enters the scores; last stride 1 */
-    bool v_finite;         /* no NaN or infinity in v: hidden keys may be multiplied by a weight of 0 */
+    struct tensor v_mixed; /* v, with 0 for what is not finite, so that a hidden value may meet a weight of 0 ... */
+    const unsigned char
+        *unfit; /* ... and which rows [b][G][m] these are, or NULL: a row that gives one weight overflows */
 };
 
 /* Checks shapes and options. Allocates nothing. */
@@ -40,7 +42,8 @@ size_t attention_count(const struct attention *a, enum quantity quantity);
 /* Floating-point operations of attention_prepare and attention_run together, roughly; no overflow (double). */
 double attention_flops(const struct attention *a);
 
-/* Projections, rotary embedding, the past put in front, the mask made ready. A projection that overflows is ERROR_INVALID. */
+/* Projections, rotary embedding, the past put in front, the mask made ready. A projection that overflows is
+ * ERROR_INVALID. */
 bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err);
 
 /* Where results go: dense [b][h][n][width] arrays of the dtype (OUTPUT: [b][n][h][e] when packed; ALLOWED: bytes),
@@ -50,8 +53,8 @@ struct attention_results {
 };
 
 /* Computes all rows. OUTPUT must be wanted. ERROR_INVALID for rows without a visible key (unless zeros were asked for),
- * and for rows whose visible scores or outputs overflow; ERROR_CANCELLED when *cancel became true. The numbers depend on the request
- * alone: not on what is wanted, not on the pool. */
+ * and for rows whose visible scores or outputs overflow; ERROR_CANCELLED when *cancel became true. The numbers depend
+ * on the request alone: not on what is wanted, not on the pool. */
 bool attention_run(const struct attention *a, const struct attention_results *results, struct pool *pool,
                    const atomic_bool *cancel, struct arena *arena, struct error *err);
 
@@ -63,11 +66,12 @@ size_t attention_blocks(const struct attention *a);
 struct attention_rows attention_block(const struct attention *a, size_t block);
 
 /* One block again, of a request that attention_run has accepted: results->of[x] points at the block's own rows
- * [count][width] (OUTPUT is ignored). False when there is no memory. Any thread. */
+ * [count][width] (OUTPUT and LOG_SUM_EXP are ignored: attention_run has them). False when there is no memory. Any
+ * thread. */
 bool attention_block_run(const struct attention *a, size_t block, const struct attention_results *results);
 
-/* The terms of row i: out[m][d_k] = q_it k_jt, and out[m][e] = weights[j] v_jt (0 where the weight is 0). `weights` is row i of
- * DROPPED where there is dropout, of WEIGHTS otherwise. */
+/* The terms of row i: out[m][d_k] = q_it k_jt, and out[m][e] = weights[j] v_jt (0 where the weight is 0). `weights` is
+ * row i of DROPPED where there is dropout, of WEIGHTS otherwise. */
 void attention_products(const struct attention *a, size_t b, size_t h, size_t i, void *out);
 void attention_contributions(const struct attention *a, size_t b, size_t h, const void *weights, void *out);
 

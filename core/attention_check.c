@@ -15,7 +15,8 @@ struct named {
 static bool refuse_shape(const char *name, struct tensor t, const char *why, struct error *err)
 {
     char shape[SHAPE_TEXT];
-    return error_set(err, ERROR_INVALID, name, "%s has shape %s; %s.", name, tensor_shape_text(t, shape, sizeof shape), why);
+    return error_set(err, ERROR_INVALID, name, "%s has shape %s; %s.", name, tensor_shape_text(t, shape, sizeof shape),
+                     why);
 }
 
 /* Both are extents of the two tensors that must agree. */
@@ -70,9 +71,9 @@ static bool split_width(struct named input, size_t heads, size_t *width, struct 
 {
     size_t columns = input.t.shape[input.t.rank - 1];
     *width = columns / heads;
-    return columns % heads == 0 || error_set(err, ERROR_INVALID, input.name,
-                                             "%s has %zu columns, which do not divide into %zu heads.", input.name,
-                                             columns, heads);
+    return columns % heads == 0 ||
+           error_set(err, ERROR_INVALID, input.name, "%s has %zu columns, which do not divide into %zu heads.",
+                     input.name, columns, heads);
 }
 
 static bool check_packed(struct attention *a, const struct named in[3], struct error *err)
@@ -253,8 +254,9 @@ static bool check_past_one(const struct attention *a, struct named past, size_t 
         if ((axis == 0 && !a->has_batch) || (axis == 1 && !a->has_heads))
             continue;
         good = good && (axis == 2 || past.t.shape[at] == shape[axis]);
-        used += axis == 2 ? (size_t)snprintf(wanted + used, sizeof wanted - used, "[p]")
-                          : (size_t)snprintf(wanted + used, sizeof wanted - used, "[%s=%zu]", letters[axis], shape[axis]);
+        used += axis == 2
+                    ? (size_t)snprintf(wanted + used, sizeof wanted - used, "[p]")
+                    : (size_t)snprintf(wanted + used, sizeof wanted - used, "[%s=%zu]", letters[axis], shape[axis]);
         at++;
     }
     char found[SHAPE_TEXT];
@@ -339,9 +341,10 @@ static bool check_readout(const struct attention *a, struct error *err)
         return true;
     if (w.rank != 2)
         return refuse_shape("readout.w", w, "it is a matrix [d_out][vocabulary]", err);
-    return w.shape[0] == width || error_set(err, ERROR_INVALID, "readout.w",
-                                            "readout.w has %zu rows; an output row, its heads side by side, has %zu numbers.",
-                                            w.shape[0], width);
+    return w.shape[0] == width ||
+           error_set(err, ERROR_INVALID, "readout.w",
+                     "readout.w has %zu rows; an output row, its heads side by side, has %zu numbers.", w.shape[0],
+                     width);
 }
 
 static bool check_options(struct attention *a, struct error *err)

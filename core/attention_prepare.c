@@ -34,8 +34,8 @@ static void project_rows(void *context, size_t index, size_t worker)
     size_t first = index * ROWS_PER_TASK;
     size_t count = p->rows - first < ROWS_PER_TASK ? p->rows - first : ROWS_PER_TASK;
     size_t size = dtype_size(p->dtype);
-    blas_product(p->dtype, BLAS_PLAIN, count, p->outer, p->inner, (const char *)p->x + first * p->inner * size, p->inner,
-                 p->w, p->outer, (char *)p->y + first * p->outer * size, p->outer);
+    blas_product(p->dtype, BLAS_PLAIN, count, p->outer, p->inner, (const char *)p->x + first * p->inner * size,
+                 p->inner, p->w, p->outer, (char *)p->y + first * p->outer * size, p->outer);
     for (size_t row = first; p->bias && row < first + count; row++)
         add_bias(p, row);
 }
@@ -58,9 +58,9 @@ static bool project(struct projection p, const char *name, struct pool *pool, st
 {
     pool_run(pool, (p.rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, project_rows, &p);
     size_t bad = find_overflow(p.dtype, p.y, p.rows * p.outer);
-    return bad == p.rows * p.outer || error_set(err, ERROR_INVALID, name,
-                                                "The projection by %s overflows %s in row %zu, column %zu.", name,
-                                                dtype_name(p.dtype), bad / p.outer, bad % p.outer);
+    return bad == p.rows * p.outer ||
+           error_set(err, ERROR_INVALID, name, "The projection by %s overflows %s in row %zu, column %zu.", name,
+                     dtype_name(p.dtype), bad / p.outer, bad % p.outer);
 }
 
 /* One projected input as [b][heads][rows][width]; `view` brings the number of rows. */
@@ -109,7 +109,8 @@ static void copy_rows(struct tensor to, size_t first, struct tensor from)
 }
 
 /* A dense copy of `new_rows` behind the `past` (absent: no past). */
-static bool join(struct tensor *new_rows, struct tensor past, struct tensor *old_end, struct arena *arena, struct error *err)
+static bool join(struct tensor *new_rows, struct tensor past, struct tensor *old_end, struct arena *arena,
+                 struct error *err)
 {
     size_t earlier = past.data ? past.shape[past.rank - 2] : 0;
     size_t shape[4] = {new_rows->shape[0], new_rows->shape[1], earlier + new_rows->shape[2], new_rows->shape[3]};
@@ -144,15 +145,41 @@ static bool place(struct attention *a, struct arena *arena, struct error *err)
     return !r->past_v.data || join(&a->v, r->past_v, &fresh, arena, err);
 }
 
-static bool all_finite(struct tensor t)
+/* Marks the rows of v that are not finite; how many there are. */
+static size_t mark_unfit(struct tensor v, unsigned char *unfit)
 {
-    for (size_t b = 0; b < t.shape[0]; b++)
-        for (size_t h = 0; h < t.shape[1]; h++)
-            for (size_t x = 0; x < t.shape[2]; x++) {
-                size_t at = b * t.stride[0] + h * t.stride[1] + x * t.stride[2];
-                if (find_overflow(t.dtype, (const char *)t.data + at * dtype_size(t.dtype), t.shape[3]) < t.shape[3])
-                    return false;
+    size_t found = 0;
+    for (size_t b = 0; b < v.shape[0]; b++)
+        for (size_t h = 0; h < v.shape[1]; h++)
+            for (size_t x = 0; x < v.shape[2]; x++) {
+                size_t at = b * v.stride[0] + h * v.stride[1] + x * v.stride[2];
+                const char *row = (const char *)v.data + at * dtype_size(v.dtype);
+                bool bad = find_overflow(v.dtype, row, v.shape[3]) < v.shape[3];
+                unfit[(b * v.shape[1] + h) * v.shape[2] + x] = bad;
+                found += bad;
             }
+    return found;
+}
+
+/* Only binary requests can bring such values; all others stop at the count. */
+static bool clean_values(struct attention *a, struct arena *arena, struct error *err)
+{
+    size_t rows = a->batch * a->kv_heads * a->keys;
+    unsigned char *unfit = arena_alloc(arena, rows, err);
+    struct tensor unused;
+    a->v_mixed = a->v;
+    if (!unfit)
+        return false;
+    if (mark_unfit(a->v, unfit) == 0) {
+        arena_drop(arena, unfit);
+        return true;
+    }
+    a->unfit = unfit;
+    if (!join(&a->v_mixed, (struct tensor){0}, &unused, arena, err))
+        return false;
+    for (size_t x = 0; x < rows; x++)
+        if (unfit[x])
+            memset((char *)a->v_mixed.data + x * a->d_v * dtype_size(a->dtype), 0, a->d_v * dtype_size(a->dtype));
     return true;
 }
 
@@ -161,17 +188,15 @@ bool attention_prepare(struct attention *a, struct arena *arena, struct pool *po
     const struct mask_sizes sizes = {a->batch, a->heads, a->queries, a->keys, a->past};
     if (a->request->x.data && !project_inputs(a, arena, pool, err))
         return false;
-    if (!place(a, arena, err) || !mask_prepare(&a->mask, &a->request->mask, sizes, arena, err))
-        return false;
-    a->v_finite = all_finite(a->v);
-    return true;
+    return place(a, arena, err) && mask_prepare(&a->mask, &a->request->mask, sizes, a->dtype, arena, err) &&
+           clean_values(a, arena, err);
 }
 
 bool attention_project_output(const struct attention *a, const void *merged, void *out, struct pool *pool,
                               struct error *err)
 {
     const struct attention_request *r = a->request;
-    const struct projection p = {a->dtype,    a->batch * a->queries, a->heads * a->d_v, r->w_o.shape[1], merged,
-                                 r->w_o.data, r->b_o.data,           out};
+    const struct projection p = {a->dtype, a->batch * a->queries, a->heads * a->d_v, r->w_o.shape[1],
+                                 merged,   r->w_o.data,           r->b_o.data,       out};
     return project(p, "w_o", pool, err);
 }

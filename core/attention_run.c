@@ -1,106 +1,144 @@
-/* All row blocks of a request, shared by the workers of a pool, and what may be wrong with their rows. */
+/* The whole of a request: all tasks, shared by the workers of a pool, and what may be wrong with their rows. */
 #include "core/attention.h"
+#include "core/fused.h"
 #include "core/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- blocks --- */
-
-/* Rows of a block: a matter of the number of keys alone, so that a request has the same blocks under any load. */
-static size_t rows_per_block(const struct attention *a)
-{
-    size_t rows = ((size_t)1 << 18) / a->keys / 16 * 16;
-    rows = rows < 16 ? 16 : rows > ROWS_PER_BLOCK ? ROWS_PER_BLOCK : rows;
-    return rows < a->queries ? rows : a->queries;
-}
-
-static size_t blocks_per_head(const struct attention *a)
-{
-    return (a->queries + rows_per_block(a) - 1) / rows_per_block(a);
-}
-
-size_t attention_blocks(const struct attention *a)
-{
-    return a->batch * a->heads * blocks_per_head(a);
-}
-
-struct attention_rows attention_block(const struct attention *a, size_t block)
-{
-    size_t head = block / blocks_per_head(a);
-    size_t rows = rows_per_block(a);
-    size_t first = block % blocks_per_head(a) * rows;
-    return (struct attention_rows){head / a->heads, head % a->heads, first,
-                                   a->queries - first < rows ? a->queries - first : rows};
-}
-
-static size_t element_size(const struct attention *a, size_t quantity)
-{
-    return quantity == QUANTITY_ALLOWED ? 1 : dtype_size(a->dtype);
-}
-
-static void run_rows(const struct rows *rows, void *scratch)
-{
-    if (rows->a->dtype == DTYPE_FLOAT64)
-        rows_run_float64(rows, scratch);
-    else
-        rows_run_float32(rows, scratch);
-}
-
-bool attention_block_run(const struct attention *a, size_t block, const struct attention_results *results)
-{
-    struct rows rows = {.a = a, .at = attention_block(a, block)};
-    void *scratch = aligned_alloc(ARENA_ALIGNMENT, rows_scratch(a));
-    if (!scratch)
-        return false;
-    memcpy(rows.of, results->of, sizeof rows.of);
-    rows.of[QUANTITY_OUTPUT] = NULL;
-    run_rows(&rows, scratch);
-    free(scratch);
-    return true;
-}
-
-/* --- the run --- */
-
 struct run {
     const struct attention *a;
     const struct attention_results *results;
+    const struct lanes *lanes;
     const atomic_bool *cancel;
     void **scratch; /* [slots], each made by the first task on its slot */
+    size_t scratch_size;
     unsigned char *state; /* [b][h][n] */
+    bool judged;          /* the states are final */
+    char *parts;          /* [fused tasks] where keys are split */
     atomic_bool no_memory;
 };
 
-/* Where a quantity's row (b, h, i) stands. */
-static void *row_at(const struct attention *a, const struct attention_results *results, size_t quantity,
+/* --- where things are --- */
+
+static size_t row_index(const struct attention *a, struct attention_rows at)
+{
+    return (at.b * a->heads + at.h) * a->queries + at.first;
+}
+
+static void *row_at(const struct attention *a, const struct attention_results *results, enum quantity quantity,
                     struct attention_rows at)
 {
-    size_t row = (at.b * a->heads + at.h) * a->queries + at.first;
+    size_t row = row_index(a, at);
+    size_t size = quantity == QUANTITY_ALLOWED ? 1 : dtype_size(a->dtype);
     if (quantity == QUANTITY_OUTPUT && a->packed)
         row = (at.b * a->queries + at.first) * a->heads + at.h;
     char *base = results->of[quantity];
-    return base ? base + row * attention_width(a, (enum quantity)quantity) * element_size(a, quantity) : NULL;
+    return base ? base + row * attention_width(a, quantity) * size : NULL;
 }
 
-static void run_block(void *context, size_t block, size_t worker)
+static struct rows rows_of(const struct run *run, struct attention_rows at)
+{
+    const struct attention *a = run->a;
+    struct rows rows = {.a = a, .at = at, .output_stride = a->packed ? a->heads * a->d_v : a->d_v};
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        rows.of[x] = row_at(a, run->results, (enum quantity)x, at);
+    rows.state = run->judged ? NULL : run->state + row_index(a, at);
+    return rows;
+}
+
+/* The slot's scratch, or NULL when the run is to stop. */
+static void *scratch_of(struct run *run, size_t slot)
+{
+    if ((run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed)) || atomic_load(&run->no_memory))
+        return NULL;
+    if (!run->scratch[slot])
+        run->scratch[slot] = aligned_alloc(ARENA_ALIGNMENT, run->scratch_size);
+    if (!run->scratch[slot])
+        atomic_store(&run->no_memory, true);
+    return run->scratch[slot];
+}
+
+/* --- tasks --- */
+
+static void run_block(void *context, size_t block, size_t slot)
+{
+    struct run *run = context;
+    void *scratch = scratch_of(run, slot);
+    const struct rows rows = rows_of(run, attention_block(run->a, block));
+    if (scratch)
+        rows_run(&rows, scratch);
+}
+
+static size_t part_size(const struct attention *a)
+{
+    size_t count = fused_task(a, 0).at.count;
+    return rows_align(count * a->d_v * dtype_size(a->dtype)) + 2 * rows_align(count * sizeof(double));
+}
+
+static struct fused_part part_at(const struct attention *a, char *memory)
+{
+    size_t count = fused_task(a, 0).at.count;
+    struct fused_part part = {.sums = memory};
+    part.max = (double *)(void *)(memory + rows_align(count * a->d_v * dtype_size(a->dtype)));
+    part.sum = part.max + rows_align(count * sizeof(double)) / sizeof(double);
+    return part;
+}
+
+static void finish(struct run *run, struct attention_rows at, struct fused_part *parts, size_t splits)
+{
+    const struct rows rows = rows_of(run, at);
+    if (run->a->dtype == DTYPE_FLOAT64)
+        fused_finish_float64(&rows, parts, splits);
+    else
+        fused_finish_float32(&rows, parts, splits);
+}
+
+static void run_fused(void *context, size_t index, size_t slot)
 {
     struct run *run = context;
     const struct attention *a = run->a;
-    if ((run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed)) || atomic_load(&run->no_memory))
+    const struct fused_task task = fused_task(a, index);
+    char *scratch = scratch_of(run, slot);
+    if (!scratch)
         return;
-    if (!run->scratch[worker])
-        run->scratch[worker] = aligned_alloc(ARENA_ALIGNMENT, rows_scratch(a));
-    if (!run->scratch[worker]) {
-        atomic_store(&run->no_memory, true);
-        return;
+    char *memory = run->parts ? run->parts + index * part_size(a) : scratch + fused_scratch(a);
+    struct fused_part part = part_at(a, memory);
+    unsigned char *state = run->state + row_index(a, task.at);
+    if (a->dtype == DTYPE_FLOAT64)
+        fused_run_float64(a, run->lanes, task, part, scratch, state, run->cancel);
+    else
+        fused_run_float32(a, run->lanes, task, part, scratch, state, run->cancel);
+    if (!run->parts)
+        finish(run, task.at, &part, 1);
+}
+
+static void join_splits(void *context, size_t block, size_t slot)
+{
+    struct run *run = context;
+    (void)slot;
+    const struct attention *a = run->a;
+    size_t splits = fused_splits(a);
+    struct fused_part parts[FUSED_SPLITS_MAX];
+    for (size_t p = 0; p < splits; p++)
+        parts[p] = part_at(a, run->parts + (block * splits + p) * part_size(a));
+    finish(run, fused_task(a, block * splits).at, parts, splits);
+}
+
+static bool run_all_fused(struct run *run, struct pool *pool, struct arena *arena, struct error *err)
+{
+    size_t tasks = fused_tasks(run->a);
+    size_t splits = fused_splits(run->a);
+    if (splits > 1) {
+        run->parts = arena_calloc(arena, tasks, part_size(run->a), err);
+        if (!run->parts)
+            return false;
     }
-    struct rows rows = {.a = a, .at = attention_block(a, block)};
-    for (size_t x = 0; x < QUANTITY_COUNT; x++)
-        rows.of[x] = row_at(a, run->results, x, rows.at);
-    rows.output_stride = a->packed ? a->heads * a->d_v : a->d_v;
-    rows.state = run->state + (rows.at.b * a->heads + rows.at.h) * a->queries + rows.at.first;
-    run_rows(&rows, run->scratch[worker]);
+    pool_run(pool, tasks, run_fused, run);
+    if (splits > 1)
+        pool_run(pool, tasks / splits, join_splits, run);
+    return true;
 }
 
 /* --- rows at fault --- */
@@ -152,56 +190,65 @@ static bool report_rows(const struct attention *a, const unsigned char *states, 
     return good;
 }
 
+/* --- the run --- */
+
+static bool wants_more(const struct attention_results *results)
+{
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        if (results->of[x] && x != QUANTITY_OUTPUT && x != QUANTITY_LOG_SUM_EXP)
+            return true;
+    return false;
+}
+
+/* The output and log_sum_exp from where they always come from for such a request, then whatever else is wanted. */
+static bool run_all(struct run *run, struct pool *pool, struct arena *arena, struct error *err)
+{
+    const struct attention *a = run->a;
+    size_t rows = a->batch * a->heads * a->queries;
+    struct attention_results more = *run->results;
+    bool fused = fused_serves(a);
+    if (fused && !run_all_fused(run, pool, arena, err))
+        return false;
+    if (fused && memchr(run->state, ROW_OUTPUT_OVERFLOW, rows)) {
+        fused = false; /* sums of e^s v may overflow where the mean of v does not: normalise first */
+        memset(run->state, ROW_GOOD, rows);
+    }
+    if (fused) {
+        more.of[QUANTITY_OUTPUT] = NULL;
+        more.of[QUANTITY_LOG_SUM_EXP] = NULL;
+        run->judged = true;
+    }
+    run->results = &more;
+    if (!fused || wants_more(&more))
+        pool_run(pool, attention_blocks(a), run_block, run);
+    return true;
+}
+
+static size_t scratch_size(const struct attention *a)
+{
+    size_t fused = fused_serves(a) ? fused_scratch(a) + part_size(a) : 0;
+    size_t rows = rows_scratch(a);
+    return fused > rows ? fused : rows;
+}
+
 bool attention_run(const struct attention *a, const struct attention_results *results, struct pool *pool,
                    const atomic_bool *cancel, struct arena *arena, struct error *err)
 {
     size_t slots = pool_slots(pool);
-    struct run run = {.a = a, .results = results, .cancel = cancel};
+    struct run run = {.a = a, .results = results, .lanes = lanes_best(), .cancel = cancel};
+    run.scratch_size = scratch_size(a);
     run.scratch = arena_calloc(arena, slots, sizeof *run.scratch, err);
     run.state = run.scratch ? arena_calloc(arena, a->batch * a->heads * a->queries, 1, err) : NULL;
     if (!run.state)
         return false;
-    pool_run(pool, attention_blocks(a), run_block, &run);
+    bool good = run_all(&run, pool, arena, err);
     for (size_t slot = 0; slot < slots; slot++)
         free(run.scratch[slot]);
+    if (!good)
+        return false;
     if (cancel && atomic_load(cancel))
         return error_set(err, ERROR_CANCELLED, "", "The request was given up.");
     if (atomic_load(&run.no_memory))
         return error_set(err, ERROR_MEMORY, "", "No memory for a block of scores.");
     return report_rows(a, run.state, err);
-}
-
-/* --- terms --- */
-
-static size_t row_offset(struct tensor t, size_t b, size_t h, size_t x)
-{
-    return b * t.stride[0] + h * t.stride[1] + x * t.stride[2];
-}
-
-void attention_products(const struct attention *a, size_t b, size_t h, size_t i, void *out)
-{
-    size_t q = row_offset(a->q, b, h, i);
-    for (size_t j = 0; j < a->keys; j++) {
-        size_t k = row_offset(a->k, b, h / (a->heads / a->kv_heads), j);
-        for (size_t t = 0; t < a->d_k; t++)
-            if (a->dtype == DTYPE_FLOAT64)
-                ((double *)out)[j * a->d_k + t] = ((const double *)a->q.data)[q + t] * ((const double *)a->k.data)[k + t];
-            else
-                ((float *)out)[j * a->d_k + t] = ((const float *)a->q.data)[q + t] * ((const float *)a->k.data)[k + t];
-    }
-}
-
-void attention_contributions(const struct attention *a, size_t b, size_t h, const void *weights, void *out)
-{
-    for (size_t j = 0; j < a->keys; j++) {
-        size_t v = row_offset(a->v, b, h / (a->heads / a->kv_heads), j);
-        for (size_t t = 0; t < a->d_v; t++)
-            if (a->dtype == DTYPE_FLOAT64) {
-                double w = ((const double *)weights)[j];
-                ((double *)out)[j * a->d_v + t] = w == 0 ? 0 : w * ((const double *)a->v.data)[v + t];
-            } else {
-                float w = ((const float *)weights)[j];
-                ((float *)out)[j * a->d_v + t] = w == 0 ? 0 : w * ((const float *)a->v.data)[v + t];
-            }
-    }
 }

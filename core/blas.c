@@ -10,16 +10,25 @@ static blasint blas_int(size_t n)
     return (blasint)n; /* sizes are bounded far below 2^31 by the limits on elements */
 }
 
+void blas_product_add(enum dtype dtype, enum blas_side b_side, struct blas_sizes sizes, double alpha, const void *a,
+                      size_t a_stride, const void *b, size_t b_stride, bool add, void *c, size_t c_stride)
+{
+    const enum CBLAS_TRANSPOSE side = b_side == BLAS_TRANSPOSED ? CblasTrans : CblasNoTrans;
+    const blasint m = blas_int(sizes.m);
+    const blasint n = blas_int(sizes.n);
+    const blasint k = blas_int(sizes.k);
+    if (dtype == DTYPE_FLOAT64)
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, side, m, n, k, alpha, a, blas_int(a_stride), b, blas_int(b_stride),
+                    add ? 1.0 : 0.0, c, blas_int(c_stride));
+    else
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, side, m, n, k, (float)alpha, a, blas_int(a_stride), b,
+                    blas_int(b_stride), add ? 1.0F : 0.0F, c, blas_int(c_stride));
+}
+
 void blas_product(enum dtype dtype, enum blas_side b_side, size_t m, size_t n, size_t k, const void *a, size_t a_stride,
                   const void *b, size_t b_stride, void *c, size_t c_stride)
 {
-    enum CBLAS_TRANSPOSE side = b_side == BLAS_TRANSPOSED ? CblasTrans : CblasNoTrans;
-    if (dtype == DTYPE_FLOAT64)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, side, blas_int(m), blas_int(n), blas_int(k), 1.0, a,
-                    blas_int(a_stride), b, blas_int(b_stride), 0.0, c, blas_int(c_stride));
-    else
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, side, blas_int(m), blas_int(n), blas_int(k), 1.0F, a,
-                    blas_int(a_stride), b, blas_int(b_stride), 0.0F, c, blas_int(c_stride));
+    blas_product_add(dtype, b_side, (struct blas_sizes){m, n, k}, 1, a, a_stride, b, b_stride, false, c, c_stride);
 }
 
 /* Small integers: every product and sum is exact in both types, so the comparison may be exact too. */
@@ -81,7 +90,8 @@ bool blas_start(struct error *err)
 {
     openblas_set_num_threads(1);
     if (openblas_get_parallel() != OPENBLAS_THREAD)
-        return error_set(err, ERROR_INVALID, "", "OpenBLAS is not the pthread flavour (%s): install libopenblas0-pthread",
+        return error_set(err, ERROR_INVALID, "",
+                         "OpenBLAS is not the pthread flavour (%s): install libopenblas0-pthread",
                          openblas_get_config());
     if (openblas_get_num_threads() != 1)
         return error_set(err, ERROR_INVALID, "", "OpenBLAS does not keep to one thread per call");

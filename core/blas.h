@@ -17,8 +17,15 @@ const char *blas_core(void);   /* the kernel in use, "Haswell" ... */
 
 enum blas_side { BLAS_PLAIN, BLAS_TRANSPOSED };
 
-/* c[m][n] = a[m][k] b[k][n], or with BLAS_TRANSPOSED a[m][k] b[n][k]^T; row strides in elements; c is overwritten, whatever
- * it held. dtype float64 or float32. */
+/* c[m][n] = alpha a[m][k] b[k][n] (+ c where `add`), or with BLAS_TRANSPOSED a[m][k] b[n][k]^T; row strides in
+ * elements; without `add` c is overwritten, whatever it held. alpha is not 0. dtype float64 or float32. */
+struct blas_sizes {
+    size_t m, n, k;
+};
+void blas_product_add(enum dtype dtype, enum blas_side b_side, struct blas_sizes sizes, double alpha, const void *a,
+                      size_t a_stride, const void *b, size_t b_stride, bool add, void *c, size_t c_stride);
+
+/* The same with alpha 1, without `add`. */
 void blas_product(enum dtype dtype, enum blas_side b_side, size_t m, size_t n, size_t k, const void *a, size_t a_stride,
                   const void *b, size_t b_stride, void *c, size_t c_stride);
 

@@ -25,7 +25,8 @@ struct fault {
     char text[400];
 };
 
-/* Zero-initialise. The first error decides the code; later faults of the same code are kept beside it while there is room. */
+/* Zero-initialise. The first error decides the code; later faults of the same code are kept beside it while there is
+ * room. */
 struct error {
     enum error_code code;
     size_t count;

@@ -19,9 +19,10 @@ static bool check_broadcast(struct tensor t, struct mask_sizes s, const char *na
     for (size_t a = 0; a < t.rank; a++) {
         size_t size = full[4 - t.rank + a];
         if (t.shape[a] != 1 && t.shape[a] != size)
-            return error_set(err, ERROR_INVALID, name,
-                             "Its shape %s does not broadcast, aligned at the right, against [b=%zu][h=%zu][n=%zu][m=%zu].",
-                             tensor_shape_text(t, shape, sizeof shape), s.batch, s.heads, s.queries, s.keys);
+            return error_set(
+                err, ERROR_INVALID, name,
+                "Its shape %s does not broadcast, aligned at the right, against [b=%zu][h=%zu][n=%zu][m=%zu].",
+                tensor_shape_text(t, shape, sizeof shape), s.batch, s.heads, s.queries, s.keys);
     }
     return true;
 }
@@ -54,10 +55,11 @@ static bool check_documents(const struct mask_request *r, struct mask_sizes s, s
     if (!r->query_documents.values)
         return true;
     if (r->query_documents.values == r->key_documents.values && s.queries != s.keys)
-        return error_set(err, ERROR_INVALID, "mask.documents",
-                         "One list serves queries and keys only when there are as many; there are %zu queries and %zu keys, "
-                         "so give {\"query\":[..],\"key\":[..]}.",
-                         s.queries, s.keys);
+        return error_set(
+            err, ERROR_INVALID, "mask.documents",
+            "One list serves queries and keys only when there are as many; there are %zu queries and %zu keys, "
+            "so give {\"query\":[..],\"key\":[..]}.",
+            s.queries, s.keys);
     bool one = r->query_documents.values == r->key_documents.values;
     return check_count(r->query_documents.count, s.queries, one ? "mask.documents" : "mask.documents.query",
                        "one per query", err) &&
@@ -217,10 +219,10 @@ static bool bias_hides(struct tensor bias)
     return false;
 }
 
-bool mask_prepare(struct mask *mask, const struct mask_request *r, struct mask_sizes s, struct arena *arena,
-                  struct error *err)
+bool mask_prepare(struct mask *mask, const struct mask_request *r, struct mask_sizes s, enum dtype dtype,
+                  struct arena *arena, struct error *err)
 {
-    *mask = (struct mask){.request = r, .sizes = s};
+    *mask = (struct mask){.request = r, .sizes = s, .dtype = dtype};
     if (r->allow.data)
         mask->allow = broadcast(r->allow, s);
     if (r->bias.data)
@@ -274,18 +276,9 @@ static struct positions allowed_positions(const struct mask_request *r, int64_t 
     return span;
 }
 
-static size_t clamp_position(int64_t position, size_t limit)
+static size_t clamp_position(int64_t position, size_t from, size_t to)
 {
-    return position <= 0 ? 0 : (uint64_t)position > limit ? limit : (size_t)position;
-}
-
-/* visible[j] &= j's document is query i's, and j's position in it is in the span */
-static void keep_document(const struct mask *mask, size_t i, struct positions span, size_t end, unsigned char *visible)
-{
-    int64_t id = mask->request->query_documents.values[i];
-    const int64_t *ids = mask->request->key_documents.values;
-    for (size_t j = 0; j < end; j++)
-        visible[j] &= ids[j] == id && mask->key_position[j] >= span.low && mask->key_position[j] < span.high;
+    return position <= (int64_t)from ? from : (uint64_t)position > to ? to : (size_t)position;
 }
 
 static size_t row_start(struct tensor t, size_t b, size_t h, size_t i)
@@ -293,41 +286,64 @@ static size_t row_start(struct tensor t, size_t b, size_t h, size_t i)
     return b * t.stride[0] + h * t.stride[1] + i * t.stride[2];
 }
 
+/* The functions below clear visible[0 ..], which stands for the keys of `span`, where a key is hidden. */
+
+static void keep_document(const struct mask *mask, size_t i, struct positions positions, struct mask_span span,
+                          unsigned char *visible)
+{
+    int64_t id = mask->request->query_documents.values[i];
+    const int64_t *ids = mask->request->key_documents.values;
+    for (size_t j = span.begin; j < span.end; j++)
+        visible[j - span.begin] &=
+            ids[j] == id && mask->key_position[j] >= positions.low && mask->key_position[j] < positions.high;
+}
+
 static void keep_allowed(struct tensor allow, size_t at, struct mask_span span, unsigned char *visible)
 {
     const unsigned char *row = (const unsigned char *)allow.data + at;
     for (size_t j = span.begin; j < span.end; j++)
-        visible[j] &= row[j * allow.stride[3]];
+        visible[j - span.begin] &= row[j * allow.stride[3]];
 }
 
 static void keep_unhidden(struct tensor bias, size_t at, struct mask_span span, unsigned char *visible)
 {
     for (size_t j = span.begin; j < span.end; j++)
-        visible[j] &= !hides(bias, at + j * bias.stride[3]);
+        visible[j - span.begin] &= !hides(bias, at + j * bias.stride[3]);
 }
 
-struct mask_span mask_row(const struct mask *mask, size_t b, size_t h, size_t i, unsigned char *visible)
+/* The span that causal, prefix, window and lengths leave of the keys from .. to. */
+static struct mask_span reach(const struct mask *mask, size_t b, struct positions positions, size_t from, size_t to)
 {
-    const struct mask_request *r = mask->request;
-    size_t m = mask->sizes.keys;
-    size_t length = r->key_lengths.values ? clamp_position(r->key_lengths.values[b], m) : m;
-    struct positions positions = allowed_positions(r, query_position(mask, b, i));
-    struct mask_span span = {0, length, mask->key_position || mask->allow.data || mask->bias_hides};
-    if (!mask->key_position) {
-        span.begin = clamp_position(positions.low, length);
-        span.end = clamp_position(positions.high, length);
-    }
-    if (span.begin >= span.end)
-        return (struct mask_span){0, 0, false};
+    const struct integers lengths = mask->request->key_lengths;
+    struct mask_span span = {from, to, mask->key_position || mask->allow.data || mask->bias_hides};
+    if (lengths.values)
+        span.end = clamp_position(lengths.values[b], from, to);
+    if (mask->key_position)
+        return span;
+    span.begin = clamp_position(positions.low, from, span.end);
+    span.end = clamp_position(positions.high, span.begin, span.end);
+    return span;
+}
+
+struct mask_span mask_row(const struct mask *mask, size_t b, size_t h, size_t i, size_t from, size_t to,
+                          unsigned char *visible)
+{
+    struct positions positions = allowed_positions(mask->request, query_position(mask, b, i));
+    struct mask_span span = reach(mask, b, positions, from, to);
     if (!span.some)
         return span;
-    memset(visible + span.begin, 1, span.end - span.begin);
+    unsigned char *first = visible + (span.begin - from);
+    memset(first, 1, span.end - span.begin);
     if (mask->key_position)
-        keep_document(mask, i, positions, span.end, visible);
+        keep_document(mask, i, positions, span, first);
     if (mask->allow.data)
-        keep_allowed(mask->allow, row_start(mask->allow, b, h, i), span, visible);
+        keep_allowed(mask->allow, row_start(mask->allow, b, h, i), span, first);
     if (mask->bias_hides)
-        keep_unhidden(mask->bias, row_start(mask->bias, b, h, i), span, visible);
+        keep_unhidden(mask->bias, row_start(mask->bias, b, h, i), span, first);
+    while (span.begin < span.end && !visible[span.begin - from])
+        span.begin++;
+    while (span.begin < span.end && !visible[span.end - 1 - from])
+        span.end--;
     return span;
 }
 
@@ -336,41 +352,44 @@ bool mask_has_bias(const struct mask *mask)
     return mask->bias.data || mask->slopes;
 }
 
-/* row[j] += bias; a hidden cell is -inf even where the score overflowed to +inf */
-static void add_bias_float64(struct tensor t, size_t at, double *row)
+/* row[j - from] += bias; a hidden cell is -inf even where the score overflowed to +inf */
+static void add_bias_float64(struct tensor t, size_t at, size_t from, size_t to, double *row)
 {
     const double *bias = (const double *)t.data + at;
-    for (size_t j = 0; j < t.shape[3]; j++)
-        row[j] = bias[j * t.stride[3]] == -HUGE_VAL ? -HUGE_VAL : row[j] + bias[j * t.stride[3]];
+    for (size_t j = from; j < to; j++) {
+        double b = bias[j * t.stride[3]];
+        row[j - from] = b == -HUGE_VAL ? -HUGE_VAL : row[j - from] + b;
+    }
 }
 
-static void add_bias_float32(struct tensor t, size_t at, float *row)
+static void add_bias_float32(struct tensor t, size_t at, size_t from, size_t to, float *row)
 {
     const float *bias = (const float *)t.data + at;
-    for (size_t j = 0; j < t.shape[3]; j++)
-        row[j] = bias[j * t.stride[3]] == -HUGE_VALF ? -HUGE_VALF : row[j] + bias[j * t.stride[3]];
+    for (size_t j = from; j < to; j++) {
+        float b = bias[j * t.stride[3]];
+        row[j - from] = b == -HUGE_VALF ? -HUGE_VALF : row[j - from] + b;
+    }
 }
 
-static double alibi_at(const struct mask *mask, double slope, int64_t p, size_t j)
+static void add_alibi(const struct mask *mask, double slope, int64_t p, size_t from, size_t to, enum dtype dtype,
+                      void *row)
 {
-    return -slope * fabs((double)p - (double)(mask->key_position ? mask->key_position[j] : (int64_t)j));
+    for (size_t j = from; j < to; j++) {
+        int64_t r = mask->key_position ? mask->key_position[j] : (int64_t)j;
+        double bias = -slope * fabs((double)p - (double)r);
+        if (dtype == DTYPE_FLOAT64)
+            ((double *)row)[j - from] += bias;
+        else
+            ((float *)row)[j - from] += (float)bias;
+    }
 }
 
-static void add_alibi(const struct mask *mask, double slope, int64_t p, enum dtype dtype, void *row)
+void mask_add_bias(const struct mask *mask, size_t b, size_t h, size_t i, size_t from, size_t to, void *row)
 {
-    size_t m = mask->sizes.keys;
-    for (size_t j = 0; j < m && dtype == DTYPE_FLOAT64; j++)
-        ((double *)row)[j] += alibi_at(mask, slope, p, j);
-    for (size_t j = 0; j < m && dtype == DTYPE_FLOAT32; j++)
-        ((float *)row)[j] += (float)alibi_at(mask, slope, p, j);
-}
-
-void mask_add_bias(const struct mask *mask, size_t b, size_t h, size_t i, enum dtype dtype, void *row)
-{
-    if (mask->bias.data && dtype == DTYPE_FLOAT64)
-        add_bias_float64(mask->bias, row_start(mask->bias, b, h, i), row);
-    if (mask->bias.data && dtype == DTYPE_FLOAT32)
-        add_bias_float32(mask->bias, row_start(mask->bias, b, h, i), row);
+    if (mask->bias.data && mask->dtype == DTYPE_FLOAT64)
+        add_bias_float64(mask->bias, row_start(mask->bias, b, h, i), from, to, row);
+    if (mask->bias.data && mask->dtype == DTYPE_FLOAT32)
+        add_bias_float32(mask->bias, row_start(mask->bias, b, h, i), from, to, row);
     if (mask->slopes)
-        add_alibi(mask, mask->slopes[h], query_position(mask, b, i), dtype, row);
+        add_alibi(mask, mask->slopes[h], query_position(mask, b, i), from, to, mask->dtype, row);
 }

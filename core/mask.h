@@ -11,11 +11,12 @@ struct mask_sizes {
 };
 
 /* A mask made ready. Positions: P(i) = i + offset, R(j) = j; with documents both are counted inside the document:
- * R(j) = earlier keys with j's id, P(i) = earlier queries with i's id + the offset, which is the past keys of that id, or with
- * align_end the document's keys minus its queries; an explicit query_offset is taken as it is. */
+ * R(j) = earlier keys with j's id, P(i) = earlier queries with i's id + the offset, which is the past keys of that id,
+ * or with align_end the document's keys minus its queries; an explicit query_offset is taken as it is. */
 struct mask {
     const struct mask_request *request;
     struct mask_sizes sizes;
+    enum dtype dtype;              /* of the bias and of the scores that it is added to */
     const int64_t *query_position; /* [n], with documents: offset included unless it was explicit */
     const int64_t *key_position;   /* [m], with documents */
     struct tensor allow, bias;     /* rank-4 views, broadcast by stride 0 */
@@ -33,17 +34,19 @@ struct mask_span {
 bool mask_check(const struct mask_request *request, struct mask_sizes sizes, struct error *err);
 
 /* Resolves a checked request; memory from the arena. */
-bool mask_prepare(struct mask *mask, const struct mask_request *request, struct mask_sizes sizes, struct arena *arena,
-                  struct error *err);
+bool mask_prepare(struct mask *mask, const struct mask_request *request, struct mask_sizes sizes, enum dtype dtype,
+                  struct arena *arena, struct error *err);
 
-/* The keys that query i of (b, h) may see, those that the bias hides left out. When the span is `some`, visible[begin .. end)
- * is filled. An empty span is {0, 0}; a row whose span is `some` may still be empty. */
-struct mask_span mask_row(const struct mask *mask, size_t b, size_t h, size_t i, unsigned char *visible);
+/* Which of the keys `from` .. `to` query i of (b, h) may see, those that the bias hides left out. When the span is
+ * `some`, visible[j - from] is filled for the keys of the span; its ends are visible then, so that an empty span always
+ * has begin == end. */
+struct mask_span mask_row(const struct mask *mask, size_t b, size_t h, size_t i, size_t from, size_t to,
+                          unsigned char *visible);
 
-/* Adds mask.bias and the ALiBi bias, -slope |P(i) - R(j)|, of query i to row[m] (of the request's dtype); a hiding bias gives
- * -inf whatever stood there. */
+/* Adds mask.bias and the ALiBi bias, -slope |P(i) - R(j)|, of query i to row[j - from] for the keys `from` .. `to`, in
+ * the request's dtype; a hiding bias gives -inf whatever stood there. */
 bool mask_has_bias(const struct mask *mask);
-void mask_add_bias(const struct mask *mask, size_t b, size_t h, size_t i, enum dtype dtype, void *row);
+void mask_add_bias(const struct mask *mask, size_t b, size_t h, size_t i, size_t from, size_t to, void *row);
 
 /* Standard ALiBi slopes of `heads` heads (Press, Smith, Lewis 2022): 2^(-8(t+1)/H) for a power of two; otherwise with N
  * the largest power of two below H those of N, then 2^(-4(2t+1)/N). */

@@ -1,4 +1,5 @@
-/* Worker threads that share all work: whole jobs from a bounded queue, and the tasks into which a running job is cut. */
+/* Worker threads that share all work: whole jobs from a bounded queue, and the tasks into which a running job is cut.
+ */
 #ifndef CORE_POOL_H
 #define CORE_POOL_H
 
@@ -12,11 +13,12 @@ struct pool;
 /* A job runs once, on some worker. */
 typedef void pool_job(void *context);
 
-/* A task: `index` of a pool_run, on the slot `worker` (0 .. pool_slots - 1); a slot is in one task of one pool_run at a time. */
+/* A task: `index` of a pool_run, on the slot `worker` (0 .. pool_slots - 1); a slot is in one task of one pool_run at a
+ * time. */
 typedef void pool_task(void *context, size_t index, size_t worker);
 
-/* Starts `workers` threads (1 .. POOL_WORKERS_MAX) whose queue holds at most `queue` waiting jobs; NULL when they cannot
- * be started. Stacks are 2 MiB. Signals are blocked in them. */
+/* Starts `workers` threads (1 .. POOL_WORKERS_MAX) whose queue holds at most `queue` waiting jobs; NULL when they
+ * cannot be started. Stacks are 2 MiB. Signals are blocked in them. */
 struct pool *pool_start(size_t workers, size_t queue);
 
 /* Runs what is queued, then ends the threads and frees the pool. */
@@ -31,8 +33,8 @@ bool pool_submit(struct pool *pool, pool_job *run, void *context);
 void pool_run(struct pool *pool, size_t count, pool_task *task, void *context);
 
 size_t pool_workers(const struct pool *pool);
-size_t pool_slots(const struct pool *pool);  /* how many slots pool_run uses: workers + 1; 1 for NULL */
-size_t pool_waiting(struct pool *pool);      /* jobs in the queue now */
-size_t pool_running(struct pool *pool);      /* jobs being run now */
+size_t pool_slots(const struct pool *pool); /* how many slots pool_run uses: workers + 1; 1 for NULL */
+size_t pool_waiting(struct pool *pool);     /* jobs in the queue now */
+size_t pool_running(struct pool *pool);     /* jobs being run now */
 
 #endif

@@ -26,20 +26,21 @@ struct reals {
 /* Visibility of key j to query i; every member applies together with the others. P(i) and R(j) are the positions of a
  * query and a key (mask.h). Broadcast: right-aligned against [b][h][n][m], an axis of size 1 repeats. */
 struct mask_request {
-    bool causal;                  /* R(j) <= P(i) */
-    struct integers query_offset; /* position of query 0 among the keys, one or one per batch; default: the past's length */
-    bool align_end;               /* offset m - n */
+    bool causal; /* R(j) <= P(i) */
+    struct integers
+        query_offset; /* position of query 0 among the keys, one or one per batch; default: the past's length */
+    bool align_end;   /* offset m - n */
     bool has_window;
-    int64_t left, right;          /* P(i) - left <= R(j) <= P(i) + right, or WINDOW_UNLIMITED */
+    int64_t left, right; /* P(i) - left <= R(j) <= P(i) + right, or WINDOW_UNLIMITED */
     bool has_prefix;
-    int64_t prefix;               /* R(j) < prefix is visible to every query; needs causal */
+    int64_t prefix;                                 /* R(j) < prefix is visible to every query; needs causal */
     struct integers query_documents, key_documents; /* [n], [m]: only equal ids see each other */
-    struct integers key_lengths;  /* [b]: keys at or past it are hidden */
-    struct tensor allow;          /* DTYPE_BOOL, rank 2..4 */
-    struct tensor bias;           /* request's dtype, rank 2..4; -inf hides */
+    struct integers key_lengths;                    /* [b]: keys at or past it are hidden */
+    struct tensor allow;                            /* DTYPE_BOOL, rank 2..4 */
+    struct tensor bias;                             /* request's dtype, rank 2..4; -inf hides */
     bool alibi;
-    struct reals alibi_slopes;    /* [h]; absent: the standard slopes */
-    bool empty_rows_zero;         /* a query without a visible key: zeros instead of an error */
+    struct reals alibi_slopes; /* [h]; absent: the standard slopes */
+    bool empty_rows_zero;      /* a query without a visible key: zeros instead of an error */
 };
 
 struct rope_request {
@@ -56,7 +57,8 @@ enum variant {
     VARIANT_MASK_AFTER_SOFTMAX, /* hidden weights zeroed after a softmax over all keys */
 };
 
-/* Form A is q, k, v; form B is x (and context) with weights. Shapes as in the contract; all tensors are dense and of `dtype`. */
+/* Form A is q, k, v; form B is x (and context) with weights. Shapes as in the contract; all tensors are dense and of
+ * `dtype`. */
 struct attention_request {
     enum dtype dtype; /* DTYPE_FLOAT64 or DTYPE_FLOAT32: of the arithmetic */
     struct tensor q, k, v;

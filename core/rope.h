@@ -4,9 +4,9 @@
 
 #include "core/request.h"
 
-/* Turns t [b][heads][rows][d] in place: with r = dims (or d), angle(p, t) = p theta^(-2t/r) for t < r/2, pairs (t, t + r/2), or
- * (2t, 2t + 1) when interleaved: x1' = cos x1 - sin x2, x2' = sin x1 + cos x2; features past r stay. Angles and turns are
- * computed in double. Positions: `list` ([rows] or [b][rows]), or first, first + 1, ... */
+/* Turns t [b][heads][rows][d] in place: with r = dims (or d), angle(p, t) = p theta^(-2t/r) for t < r/2, pairs (t, t +
+ * r/2), or (2t, 2t + 1) when interleaved: x1' = cos x1 - sin x2, x2' = sin x1 + cos x2; features past r stay. Angles
+ * and turns are computed in double. Positions: `list` ([rows] or [b][rows]), or first, first + 1, ... */
 void rope_apply(const struct rope_request *rope, struct tensor t, struct integers list, size_t first);
 
 #endif

@@ -10,7 +10,7 @@ bool rows_are_small(const struct attention *a)
            terms <= SMALL_TERMS;
 }
 
-static size_t round_up(size_t size)
+size_t rows_align(size_t size)
 {
     return (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
 }
@@ -18,7 +18,16 @@ static size_t round_up(size_t size)
 size_t rows_scratch(const struct attention *a)
 {
     size_t count = attention_block(a, 0).count;
-    return round_up(count * a->keys * dtype_size(a->dtype)) + round_up(a->d_v * sizeof(double)) + round_up(a->keys);
+    return rows_align(count * a->keys * dtype_size(a->dtype)) + rows_align(a->d_v * sizeof(double)) +
+           rows_align(a->keys);
+}
+
+void rows_run(const struct rows *rows, void *scratch)
+{
+    if (rows->a->dtype == DTYPE_FLOAT64)
+        rows_run_float64(rows, scratch);
+    else
+        rows_run_float32(rows, scratch);
 }
 
 double rows_dropout_uniform(int64_t seed, uint64_t index)

@@ -3,5 +3,11 @@
 #define TYPE DTYPE_FLOAT32
 #define NAME(x) x##_float32
 #define EXP expf
+#define LANES_MAX max_float32
+#define LANES_EXP exp_float32
 #define TANH tanhf
+#include "core/tile.inc"
+
 #include "core/rows.inc"
+
+#include "core/fused.inc"

@@ -3,5 +3,11 @@
 #define TYPE DTYPE_FLOAT64
 #define NAME(x) x##_float64
 #define EXP exp
+#define LANES_MAX max_float64
+#define LANES_EXP exp_float64
 #define TANH tanh
+#include "core/tile.inc"
+
 #include "core/rows.inc"
+
+#include "core/fused.inc"

@@ -118,7 +118,7 @@ static void assert_block_repeats(struct trial *trial, size_t block, uint64_t see
     struct attention_rows rows = attention_block(&trial->attention, block);
     struct attention_results again = {{NULL}};
     for (size_t x = QUANTITY_WEIGHTS; x < QUANTITY_PRODUCTS; x++)
-        if (trial->results.of[x] != NULL && (x + block + seed) % 3 != 0)
+        if (x != QUANTITY_LOG_SUM_EXP && trial->results.of[x] != NULL && (x + block + seed) % 3 != 0)
             again.of[x] = trial_room(trial, (enum quantity)x);
     ck_assert(attention_block_run(&trial->attention, block, &again));
     for (size_t x = QUANTITY_WEIGHTS; x < QUANTITY_PRODUCTS; x++) {

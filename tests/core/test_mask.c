@@ -16,10 +16,10 @@ static void draw_mask(const struct mask_request *request, struct mask_sizes size
     struct mask mask;
     struct arena *arena = arena_new(1 << 20);
     ck_assert_msg(mask_check(request, sizes, &err), "%s", err.faults[0].text);
-    ck_assert(mask_prepare(&mask, request, sizes, arena, &err));
+    ck_assert(mask_prepare(&mask, request, sizes, DTYPE_FLOAT64, arena, &err));
     for (size_t i = 0; i < sizes.queries; i++) {
         unsigned char visible[ROW_MAX];
-        struct mask_span span = mask_row(&mask, 0, 0, i, visible);
+        struct mask_span span = mask_row(&mask, 0, 0, i, 0, sizes.keys, visible);
         for (size_t j = 0; j < sizes.keys; j++)
             *out++ = j >= span.begin && j < span.end && (!span.some || visible[j]) ? '1' : '0';
         *out++ = i + 1 < sizes.queries ? '/' : '\0';
@@ -123,9 +123,9 @@ static void compare_row(const struct mask *mask, const struct reference *ref, co
     size_t b = at[0], h = at[1], i = at[2];
     unsigned char visible[ROW_MAX];
     double bias[ROW_MAX] = {0};
-    struct mask_span span = mask_row(mask, b, h, i, visible);
+    struct mask_span span = mask_row(mask, b, h, i, 0, ref->keys, visible);
     ck_assert_uint_le(span.end, ref->keys);
-    mask_add_bias(mask, b, h, i, DTYPE_FLOAT64, bias);
+    mask_add_bias(mask, b, h, i, 0, ref->keys, bias);
     for (size_t j = 0; j < ref->keys; j++) {
         double expected = reference_has_bias(ref->request) ? reference_bias(ref, b, h, i, j) : 0;
         bool sees = reference_sees(ref, b, h, i, j) && !isinf(expected);
@@ -152,7 +152,7 @@ static void compare_mask(uint64_t seed)
     struct mask_sizes sizes = {ref.batch, ref.heads, ref.queries, ref.keys, ref.past};
     ck_assert_msg(mask_check(&trial.request.mask, sizes, &err), "seed %" PRIu64 ": %s: %s", seed, err.faults[0].name,
                   err.faults[0].text);
-    ck_assert(mask_prepare(&mask, &trial.request.mask, sizes, trial.arena, &err));
+    ck_assert(mask_prepare(&mask, &trial.request.mask, sizes, DTYPE_FLOAT64, trial.arena, &err));
     ck_assert_int_eq(mask_has_bias(&mask), reference_has_bias(&trial.request));
     for (size_t b = 0; b < ref.batch; b++)
         for (size_t h = 0; h < ref.heads; h++)
@@ -179,8 +179,8 @@ START_TEST(a_hiding_bias_wins_over_anything)
     struct arena *arena = arena_new(1 << 20);
     struct error err = {0};
     struct mask mask;
-    ck_assert(mask_check(&request, sizes, &err) && mask_prepare(&mask, &request, sizes, arena, &err));
-    mask_add_bias(&mask, 0, 0, 0, DTYPE_FLOAT64, row);
+    ck_assert(mask_check(&request, sizes, &err) && mask_prepare(&mask, &request, sizes, DTYPE_FLOAT64, arena, &err));
+    mask_add_bias(&mask, 0, 0, 0, 0, 4, row);
     ck_assert(row[0] == -INFINITY && row[1] == -INFINITY && row[2] == -INFINITY);
     ck_assert_double_eq(row[3], 5);
     arena_free(arena);

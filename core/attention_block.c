@@ -1,0 +1,83 @@
+/* The blocks of rows of a request, one at a time, and the terms of one row. */
+#include "core/attention.h"
+#include "core/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of a block: a matter of the number of keys alone, so that a request has the same blocks under any load. */
+static size_t rows_per_block(const struct attention *a)
+{
+    size_t rows = ((size_t)1 << 18) / a->keys / 16 * 16;
+    rows = rows < 16 ? 16 : rows > ROWS_PER_BLOCK ? ROWS_PER_BLOCK : rows;
+    return rows < a->queries ? rows : a->queries;
+}
+
+static size_t blocks_per_head(const struct attention *a)
+{
+    return (a->queries + rows_per_block(a) - 1) / rows_per_block(a);
+}
+
+size_t attention_blocks(const struct attention *a)
+{
+    return a->batch * a->heads * blocks_per_head(a);
+}
+
+struct attention_rows attention_block(const struct attention *a, size_t block)
+{
+    size_t head = block / blocks_per_head(a);
+    size_t rows = rows_per_block(a);
+    size_t first = block % blocks_per_head(a) * rows;
+    return (struct attention_rows){head / a->heads, head % a->heads, first,
+                                   a->queries - first < rows ? a->queries - first : rows};
+}
+
+bool attention_block_run(const struct attention *a, size_t block, const struct attention_results *results)
+{
+    struct rows rows = {.a = a, .at = attention_block(a, block)};
+    void *scratch = aligned_alloc(ARENA_ALIGNMENT, rows_scratch(a));
+    if (!scratch)
+        return false;
+    memcpy(rows.of, results->of, sizeof rows.of);
+    rows.of[QUANTITY_OUTPUT] = NULL;
+    rows.of[QUANTITY_LOG_SUM_EXP] = NULL;
+    rows_run(&rows, scratch);
+    free(scratch);
+    return true;
+}
+
+/* --- terms --- */
+
+static size_t row_offset(struct tensor t, size_t b, size_t h, size_t x)
+{
+    return b * t.stride[0] + h * t.stride[1] + x * t.stride[2];
+}
+
+void attention_products(const struct attention *a, size_t b, size_t h, size_t i, void *out)
+{
+    size_t q = row_offset(a->q, b, h, i);
+    for (size_t j = 0; j < a->keys; j++) {
+        size_t k = row_offset(a->k, b, h / (a->heads / a->kv_heads), j);
+        for (size_t t = 0; t < a->d_k; t++)
+            if (a->dtype == DTYPE_FLOAT64)
+                ((double *)out)[j * a->d_k + t] =
+                    ((const double *)a->q.data)[q + t] * ((const double *)a->k.data)[k + t];
+            else
+                ((float *)out)[j * a->d_k + t] = ((const float *)a->q.data)[q + t] * ((const float *)a->k.data)[k + t];
+    }
+}
+
+void attention_contributions(const struct attention *a, size_t b, size_t h, const void *weights, void *out)
+{
+    for (size_t j = 0; j < a->keys; j++) {
+        size_t v = row_offset(a->v, b, h / (a->heads / a->kv_heads), j);
+        for (size_t t = 0; t < a->d_v; t++)
+            if (a->dtype == DTYPE_FLOAT64) {
+                double w = ((const double *)weights)[j];
+                ((double *)out)[j * a->d_v + t] = w == 0 ? 0 : w * ((const double *)a->v.data)[v + t];
+            } else {
+                float w = ((const float *)weights)[j];
+                ((float *)out)[j * a->d_v + t] = w == 0 ? 0 : w * ((const float *)a->v.data)[v + t];
+            }
+    }
+}

@@ -1,0 +1,9 @@
+/* The passes for AVX2 and FMA; compiled with these switched on, run only where the processor has them. */
+#ifdef __x86_64__
+#define BYTES 32
+#define SET lanes_avx2
+#define SET_NAME "AVX2"
+#include "core/lanes_set.inc"
+#else
+typedef int lanes_avx2_is_for_x86_64;
+#endif
