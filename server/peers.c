@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -31,17 +32,13 @@ struct peers {
     pthread_mutex_t mutex; /* the list, and that a listed descriptor is open */
     struct entry *first;
     size_t open;
+    size_t late_length;
+    char late[512]; /* the reply to a request that does not arrive */
 };
 
-static const char late[] = "HTTP/1.1 408 Request Timeout\r\n"
-                           "Content-Type: application/problem+json\r\n"
-                           "Content-Length: 138\r\n"
-                           "Access-Control-Allow-Origin: *\r\n"
-                           "Cache-Control: no-store\r\n"
-                           "X-Content-Type-Options: nosniff\r\n"
-                           "Connection: close\r\n\r\n"
-                           "{\"type\":\"/problems/timeout\",\"title\":\"The request did not arrive in time\","
-                           "\"status\":408,\"code\":\"timeout\",\"detail\":\"It took too long.\"}\n";
+#define LATE_BODY \
+    "{\"type\":\"/problems/timeout\",\"title\":\"The request did not arrive in time\",\"status\":408," \
+    "\"code\":\"timeout\",\"detail\":\"The rest of the request took too long.\"}\n"
 
 static uint64_t pack_wait(enum peers_state state, int64_t deadline)
 {
@@ -53,12 +50,23 @@ static enum peers_state find_state(uint64_t wait)
     return (enum peers_state)(wait & ((1u << STATE_BITS) - 1));
 }
 
+static void write_late(struct peers *peers)
+{
+    int length = snprintf(peers->late, sizeof peers->late,
+                          "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/problem+json\r\n"
+                          "Content-Length: %zu\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n"
+                          "Connection: close\r\n\r\n%s",
+                          sizeof LATE_BODY - 1, LATE_BODY);
+    peers->late_length = (size_t)length;
+}
+
 struct peers *peers_new(const struct settings *settings)
 {
     struct peers *peers = calloc(1, sizeof *peers);
     if (!peers)
         return NULL;
     peers->settings = settings;
+    write_late(peers);
     pthread_mutex_init(&peers->mutex, NULL);
     return peers;
 }
@@ -161,17 +169,17 @@ static bool has_spoken(int descriptor)
 }
 
 /* libmicrohttpd writes nothing while it reads a request, so this is the place of the reply. */
-static void say_late(int descriptor, enum peers_state state)
+static void say_late(const struct peers *peers, int descriptor, enum peers_state state)
 {
     if (state == PEERS_BODY || (state == PEERS_HEAD && has_spoken(descriptor)))
-        (void)!send(descriptor, late, sizeof late - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        (void)!send(descriptor, peers->late, peers->late_length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void cut_entry(struct entry *entry, uint64_t wait)
+static void cut_entry(const struct peers *peers, struct entry *entry, uint64_t wait)
 {
     if (!atomic_compare_exchange_strong(&entry->wait, &wait, (uint64_t)PEERS_CUT))
         return;
-    say_late(entry->descriptor, find_state(wait));
+    say_late(peers, entry->descriptor, find_state(wait));
     shutdown(entry->descriptor, SHUT_RDWR);
 }
 
@@ -207,14 +215,14 @@ static void abandon_all(struct given_up *list)
     }
 }
 
-static void check_entry(struct entry *entry, uint64_t now, struct given_up *list)
+static void check_entry(const struct peers *peers, struct entry *entry, uint64_t now, struct given_up *list)
 {
     uint64_t wait = atomic_load(&entry->wait);
     bool late_now = wait >> STATE_BITS < now;
     if (entry->work && (late_now || has_hung_up(entry->descriptor)))
         give_up(list, entry, late_now ? WORK_LATE : WORK_UNWANTED);
     else if (late_now && find_state(wait) != PEERS_WORK && find_state(wait) != PEERS_CUT)
-        cut_entry(entry, wait);
+        cut_entry(peers, entry, wait);
 }
 
 void peers_reap(struct peers *peers)
@@ -223,7 +231,7 @@ void peers_reap(struct peers *peers)
     uint64_t now = (uint64_t)(clock_now() / 1000000);
     pthread_mutex_lock(&peers->mutex);
     for (struct entry *entry = peers->first; entry; entry = entry->next)
-        check_entry(entry, now, &list);
+        check_entry(peers, entry, now, &list);
     pthread_mutex_unlock(&peers->mutex);
     abandon_all(&list);
 }

@@ -107,10 +107,14 @@ static void drop(struct wire *wire, size_t count)
     wire->length -= count;
 }
 
-static bool has_line(const char *head, const char *end, const char *line)
+/* What follows `line` in the head that ends at `end`, or NULL. */
+static const char *find_line(const char *head, const char *end, const char *line)
 {
-    const char *found = strcasestr(head, line);
-    return found && found < end;
+    size_t length = strlen(line);
+    for (const char *at = head; at + length <= end; at++)
+        if (strncasecmp(at, line, length) == 0)
+            return at + length;
+    return NULL;
 }
 
 /* Where the chunked body at `at` ends, or NULL when it is not complete; the chunks' bytes go to `out`. */
@@ -147,12 +151,12 @@ static struct frame find_frame(const struct wire *wire)
     if (!end || sscanf(wire->data, "HTTP/1.%*d %d", &frame.status) != 1)
         return frame;
     frame.body = end + 4;
-    const char *announced = strcasestr(wire->data, "\r\nContent-Length:");
-    frame.chunked = has_line(wire->data, end, "\r\nTransfer-Encoding: chunked");
+    const char *announced = find_line(wire->data, end, "\r\nContent-Length:");
+    frame.chunked = find_line(wire->data, end, "\r\nTransfer-Encoding: chunked") != NULL;
     if (frame.chunked)
         frame.after = read_chunks(frame.body, wire->data + wire->length, NULL, &length);
-    else if (announced && announced < end)
-        frame.after = frame.body + strtoul(announced + 17, NULL, 10);
+    else if (announced)
+        frame.after = frame.body + strtoul(announced, NULL, 10);
     else if (frame.status == 204 || frame.status == 304 || frame.status < 200)
         frame.after = frame.body;
     else
@@ -175,7 +179,7 @@ static void copy_body(const struct wire *wire, const struct frame *frame, char *
 
 static int take_frame(struct wire *wire, const struct frame *frame, char **body)
 {
-    wire->last = frame->to_end || has_line(wire->data, frame->body, "\r\nConnection: close");
+    wire->last = frame->to_end || find_line(wire->data, frame->body, "\r\nConnection: close") != NULL;
     if (body)
         copy_body(wire, frame, body);
     drop(wire, (size_t)(frame->after - wire->data));
