@@ -211,6 +211,7 @@ static bool check_form_b(struct attention *a, struct error *err)
     a->kv_heads = r->kv_heads ? r->kv_heads : a->heads;
     a->q.shape[2] = x.t.shape[x.t.rank - 2];
     a->k.shape[2] = c.t.shape[c.t.rank - 2];
+    a->v.shape[2] = a->k.shape[2];
     good = !a->has_batch || same_extent(x, a->batch, c, c.t.shape[0], "a batch of", err);
     good &= check_groups(a, r->kv_heads ? "kv_heads" : "heads", err);
     good &= split_width(weights[0], a->heads, &a->d_k, err);
