@@ -19,9 +19,4 @@ static inline int64_t clock_from_seconds(double seconds)
     return (int64_t)(seconds * 1e9);
 }
 
-static inline double clock_milliseconds(int64_t nanoseconds)
-{
-    return (double)nanoseconds / 1e6;
-}
-
 #endif

@@ -4,12 +4,12 @@
 #include "server/admission.h"
 #include "server/answer.h"
 #include "server/clock.h"
+#include "server/digits.h"
 #include "server/peers.h"
 #include "server/server.h"
 #include "server/stream.h"
 #include "server/work.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,22 +117,30 @@ static enum MHD_Result send_page(struct exchange *x)
     return answer_send(x, &answer);
 }
 
-static void print_timing(const struct exchange *x, char *out, size_t size)
+#define TIMING_SIZE (3 * DIGITS_MAX + 64)
+
+static char *put_timing(char *out, const char *name, int64_t nanoseconds)
 {
-    snprintf(out, size, "parse;dur=%.3f, queue;dur=%.3f, compute;dur=%.3f", job_parse_seconds(x->work->job) * 1e3,
-             clock_milliseconds(x->queue), job_compute_seconds(x->work->job) * 1e3);
+    return digits_put_milliseconds(stpcpy(stpcpy(out, name), ";dur="), nanoseconds);
+}
+
+static void write_timing(const struct exchange *x, char out[TIMING_SIZE])
+{
+    out = put_timing(out, "parse", clock_from_seconds(job_parse_seconds(x->work->job)));
+    out = put_timing(out, ", queue", x->queue);
+    *put_timing(out, ", compute", clock_from_seconds(job_compute_seconds(x->work->job))) = '\0';
 }
 
 static enum MHD_Result send_result(struct exchange *x)
 {
     struct work *work = x->work;
-    char timing[128];
+    char timing[TIMING_SIZE];
     x->queue = work->begun - work->queued;
     if (work->problem != PROBLEM_NONE)
         return answer_problem(x, &(struct problem){.code = work->problem}, &work->reply);
     struct answer answer = {.status = 200, .media_type = job_media_type(work->job)};
     if (job_blocks(work->job) == 1) {
-        print_timing(x, timing, sizeof timing);
+        write_timing(x, timing);
         answer.timing = timing;
         answer.body = work->reply;
         work->reply = (struct text){0};
@@ -257,8 +265,8 @@ static void log_exchange(const struct exchange *x, enum MHD_RequestTerminationCo
                                       .status = x->status,
                                       .bytes_in = x->received,
                                       .bytes_out = atomic_load_explicit(&x->sent, memory_order_relaxed),
-                                      .milliseconds = clock_milliseconds(clock_now() - x->begun),
-                                      .queue_milliseconds = clock_milliseconds(x->queue)});
+                                      .duration = clock_now() - x->begun,
+                                      .queue = x->queue});
 }
 
 void exchange_complete(void *context, struct MHD_Connection *connection, void **slot,

@@ -3,6 +3,7 @@
 
 #include "api/text.h"
 #include "api/writer.h"
+#include "server/line.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -209,38 +210,14 @@ void log_event(struct log *log, enum log_level level, const char *format, ...)
     pthread_mutex_unlock(&log->mutex);
 }
 
-static int print_json(char *line, size_t size, const char *stamp, long milliseconds, enum log_level level,
-                      const struct log_request *r)
-{
-    return snprintf(line, size,
-                    "{\"ts\":\"%s.%03ldZ\",\"level\":\"%s\",\"msg\":\"%s\",\"request_id\":\"%s\"%s%s%s,"
-                    "\"method\":\"%s\",\"route\":\"%s\",\"status\":%u,\"bytes_in\":%" PRIu64 ",\"bytes_out\":%" PRIu64
-                    ",\"dur_ms\":%.3f,\"queue_ms\":%.3f}\n",
-                    stamp, milliseconds, level_names[level], r->message, r->id, r->trace ? ",\"trace_id\":\"" : "",
-                    r->trace ? r->trace : "", r->trace ? "\"" : "", r->method, r->route, r->status, r->bytes_in,
-                    r->bytes_out, r->milliseconds, r->queue_milliseconds);
-}
-
-static int print_text(char *line, size_t size, const char *stamp, long milliseconds, enum log_level level,
-                      const struct log_request *r)
-{
-    bool plain = strcmp(r->message, "request") == 0;
-    return snprintf(line, size, "%s.%03ldZ %s %u %s %s %.3f ms (queue %.3f) in %" PRIu64 " out %" PRIu64 " %s%s%s\n",
-                    stamp, milliseconds, level_names[level], r->status, r->method, r->route, r->milliseconds,
-                    r->queue_milliseconds, r->bytes_in, r->bytes_out, r->id, plain ? "" : " ", plain ? "" : r->message);
-}
-
 void log_request(struct log *log, enum log_level level, const struct log_request *request)
 {
     if (!log_wants(log, level))
         return;
-    char line[768];
+    char line[LINE_MAX_BYTES];
     pthread_mutex_lock(&log->mutex);
-    long milliseconds = set_stamp(log);
-    int length = (log->format == LOG_JSON ? print_json : print_text)(line, sizeof line, log->stamp, milliseconds, level,
-                                                                     request);
-    if (length > 0 && (size_t)length < sizeof line)
-        hold_line(log, line, (size_t)length);
+    unsigned milliseconds = (unsigned)set_stamp(log);
+    hold_line(log, line, line_write(line, log->format, log->stamp, milliseconds, level, request));
     pthread_mutex_unlock(&log->mutex);
 }
 

@@ -21,7 +21,7 @@ struct log_request {
     const char *route;
     unsigned status; /* 0: no reply was sent */
     uint64_t bytes_in, bytes_out;
-    double milliseconds, queue_milliseconds;
+    int64_t duration, queue; /* nanoseconds */
 };
 
 /* Starts the writer; NULL when that fails. */
