@@ -2,6 +2,7 @@
 #include "server/answer.h"
 
 #include "server/clock.h"
+#include "server/cors.h"
 #include "server/exchange.h"
 #include "server/peers.h"
 #include "server/server.h"
@@ -46,7 +47,9 @@ static void set_headers(const struct exchange *x, const struct answer *answer, s
     set_header(response, "Accept-Encoding", answer->accept_encoding);
     set_header(response, "Server-Timing", answer->timing);
     set_header(response, "Connection", last ? "close" : NULL);
+    set_header(response, "Vary", cors_varies(&x->server->settings) ? "Origin" : NULL);
     set_retry(response, answer->retry_after);
+    cors_set_headers(response, &x->server->settings, &x->head, answer->allow);
 }
 
 static struct MHD_Response *make_buffer(struct exchange *x, struct text *body)

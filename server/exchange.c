@@ -110,7 +110,7 @@ static enum MHD_Result send_page(struct exchange *x)
     struct answer answer = {0};
     if (x->head.method == METHOD_OPTIONS) {
         answer.status = 204;
-        answer.allow = x->route ? x->route->allow : "OPTIONS";
+        answer.allow = x->route ? x->route->allow : "GET, HEAD, POST, OPTIONS";
     } else {
         x->route->page(x, &answer);
     }

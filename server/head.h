@@ -17,8 +17,8 @@
     X(content_encoding, "Content-Encoding", ONCE) \
     X(expect, "Expect", ONCE) \
     X(request_id, "X-Request-Id", MANY) \
-    X(accept, "Accept", MANY)
-
+    X(accept, "Accept", MANY) \
+    X(origin, "Origin", MANY)
 enum method {
     METHOD_GET,
     METHOD_HEAD,

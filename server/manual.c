@@ -6,9 +6,9 @@
 static void print_setting(FILE *out, const struct setting *row)
 {
     static const char *const values[] = {
-        [SETTINGS_TEXT] = " TEXT",       [SETTINGS_COUNT] = " N", [SETTINGS_SIZE] = " BYTES",
-        [SETTINGS_SECONDS] = " SECONDS", [SETTINGS_SWITCH] = "",  [SETTINGS_FORMAT] = " FORMAT",
-        [SETTINGS_LEVEL] = " LEVEL",
+        [SETTINGS_TEXT] = " TEXT",       [SETTINGS_COUNT] = " N",     [SETTINGS_SIZE] = " BYTES",
+        [SETTINGS_SECONDS] = " SECONDS", [SETTINGS_SWITCH] = "",      [SETTINGS_LIST] = " TEXT",
+        [SETTINGS_FORMAT] = " FORMAT",   [SETTINGS_LEVEL] = " LEVEL",
     };
     char variable[64];
     char flag[96];

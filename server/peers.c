@@ -52,11 +52,13 @@ static enum peers_state find_state(uint64_t wait)
 
 static void write_late(struct peers *peers)
 {
+    const struct settings *settings = peers->settings;
+    bool open = !settings->no_cors && settings_list_has(&settings->cors_origin, "*");
     int length = snprintf(peers->late, sizeof peers->late,
                           "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/problem+json\r\n"
                           "Content-Length: %zu\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n"
-                          "Connection: close\r\n\r\n%s",
-                          sizeof LATE_BODY - 1, LATE_BODY);
+                          "%sConnection: close\r\n\r\n%s",
+                          sizeof LATE_BODY - 1, open ? "Access-Control-Allow-Origin: *\r\n" : "", LATE_BODY);
     peers->late_length = (size_t)length;
 }
 

@@ -59,6 +59,34 @@ static char *print_size(size_t bytes, char *out, size_t size)
     return out;
 }
 
+static char *print_list(const struct settings_list *list, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < list->count && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? "," : "", list->texts[i]);
+    return out;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (; *text; text += strcspn(text, ",")) {
+        text += strspn(text, ", ");
+        if (strcspn(text, ", ") == length && strncasecmp(text, word, length) == 0 && length > 0)
+            return true;
+    }
+    return false;
+}
+
+bool settings_list_has(const struct settings_list *list, const char *word)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (has_word(list->texts[i], word))
+            return true;
+    return false;
+}
+
 static const void *find_field(const struct settings *settings, const struct setting *row)
 {
     return (const char *)settings + row->offset;
@@ -82,6 +110,8 @@ char *settings_value(const struct settings *settings, const struct setting *row,
     case SETTINGS_SWITCH:
         snprintf(out, size, "%s", *(const settings_SWITCH *)field ? "true" : "false");
         return out;
+    case SETTINGS_LIST:
+        return print_list(field, out, size);
     case SETTINGS_FORMAT:
         snprintf(out, size, "%s", log_format_name((enum log_format) * (const settings_FORMAT *)field));
         return out;
@@ -143,6 +173,14 @@ static bool set_switch(bool *field, const char *value)
     return false;
 }
 
+static bool add_text(struct settings_list *list, const char *value)
+{
+    if (list->count == SETTINGS_LIST_MAX)
+        return false;
+    list->texts[list->count++] = value;
+    return true;
+}
+
 static bool set_field(void *field, const struct setting *row, const char *value)
 {
     switch (row->kind) {
@@ -155,6 +193,8 @@ static bool set_field(void *field, const struct setting *row, const char *value)
         return set_number(field, row, value);
     case SETTINGS_SWITCH:
         return set_switch(field, value);
+    case SETTINGS_LIST:
+        return add_text(field, value);
     case SETTINGS_FORMAT:
         return log_format_find(value, field);
     case SETTINGS_LEVEL:
@@ -176,6 +216,8 @@ static void describe_range(const struct setting *row, char *out, size_t size)
         snprintf(out, size, "seconds from %g to %g", row->least, row->most);
     else if (row->kind == SETTINGS_SWITCH)
         snprintf(out, size, "true or false");
+    else if (row->kind == SETTINGS_LIST)
+        snprintf(out, size, "one of %d at most", SETTINGS_LIST_MAX);
     else
         snprintf(out, size, "%s", row->help);
 }
@@ -184,8 +226,12 @@ static void describe_range(const struct setting *row, char *out, size_t size)
 static bool set_row(struct settings *settings, const struct setting *row, const char *value,
                     enum settings_source source, const char *name, char *why, size_t size)
 {
-    if (set_field((char *)settings + row->offset, row, value)) {
-        *(enum settings_source *)(void *)((char *)settings + row->source_offset) = source;
+    char *field = (char *)settings + row->offset;
+    enum settings_source *from = (enum settings_source *)(void *)((char *)settings + row->source_offset);
+    if (row->kind == SETTINGS_LIST && *from != source)
+        *(struct settings_list *)(void *)field = (struct settings_list){0};
+    if (set_field(field, row, value)) {
+        *from = source;
         return true;
     }
     char range[128];

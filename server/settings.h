@@ -10,7 +10,7 @@
 
 /* X(field, "flag", KIND, "default", least, most, "help"). The environment twin of --max-body is ATTND_MAX_BODY.
  * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G; SECONDS may have a fraction; SWITCH true or false;
- * FORMAT, LEVEL words; least and most bound the numbers. */
+ * LIST texts, commas between them; FORMAT, LEVEL words; least and most bound the numbers. */
 #define SETTINGS(X) \
     X(listen, "listen", TEXT, "127.0.0.1", 0, 0, "address to listen on") \
     X(port, "port", COUNT, "8080", 0, 65535, "port to listen on; 0 takes any free one") \
@@ -31,6 +31,9 @@
     X(deadline, "deadline", SECONDS, "30", 0.05, 86400, "seconds from a whole request to its reply; then 503") \
     X(shutdown_delay, "shutdown-delay", SECONDS, "0", 0, 3600, "seconds to go on accepting after SIGTERM") \
     X(drain_timeout, "drain-timeout", SECONDS, "25", 0, 3600, "seconds that running requests get after SIGTERM") \
+    X(cors_origin, "cors-origin", LIST, "*", 0, 0, \
+      "origin whose pages may read replies, \"*\" for all; may be repeated") \
+    X(no_cors, "no-cors", SWITCH, "false", 0, 0, "send no CORS headers at all") \
     X(log_format, "log-format", FORMAT, "json", 0, 0, "json or text") \
     X(log_level, "log-level", LEVEL, "info", 0, 0, "debug, info, warn or error") \
     X(allow_vulnerable_libmicrohttpd, "allow-vulnerable-libmicrohttpd", SWITCH, "false", 0, 0, \
@@ -48,6 +51,7 @@ enum settings_kind {
     SETTINGS_SIZE,
     SETTINGS_SECONDS,
     SETTINGS_SWITCH,
+    SETTINGS_LIST,
     SETTINGS_FORMAT,
     SETTINGS_LEVEL,
 };
@@ -61,11 +65,18 @@ enum settings_action {
 
 enum settings_source { SETTINGS_FROM_DEFAULT, SETTINGS_FROM_ENVIRONMENT, SETTINGS_FROM_FLAG };
 
+/* Every text may hold several words with commas between them. */
+struct settings_list {
+    size_t count;
+    const char *texts[SETTINGS_LIST_MAX];
+};
+
 typedef const char *settings_TEXT;
 typedef size_t settings_COUNT;
 typedef size_t settings_SIZE;
 typedef double settings_SECONDS;
 typedef bool settings_SWITCH;
+typedef struct settings_list settings_LIST;
 typedef int settings_FORMAT;
 typedef int settings_LEVEL;
 
@@ -97,6 +108,8 @@ char *settings_variable(const struct setting *row, char *out, size_t size);
 
 /* The value as text, as --help and reports print it; returns out. */
 char *settings_value(const struct settings *settings, const struct setting *row, char *out, size_t size);
+
+bool settings_list_has(const struct settings_list *list, const char *word);
 
 /* Defaults, then the environment ("NAME=value", ends with NULL), then flags. Texts stay the caller's. Unknown ATTND_
  * variables are named on `warnings`. false: why not is in `why`. */

@@ -117,6 +117,15 @@ static const char *find_line(const char *head, const char *end, const char *line
     return NULL;
 }
 
+bool wire_receive_text(struct wire *wire, const char *text, double seconds)
+{
+    double until = service_now() + seconds;
+    while (!strstr(wire->data, text))
+        if (receive_more(wire, until) != ARRIVAL_BYTES)
+            return false;
+    return true;
+}
+
 /* Where the chunked body at `at` ends, or NULL when it is not complete; the chunks' bytes go to `out`. */
 static const char *read_chunks(const char *at, const char *end, char *out, size_t *length)
 {

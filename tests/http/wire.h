@@ -34,6 +34,9 @@ bool wire_send_slowly(struct wire *wire, const char *text);
  * was closed without one. `body`, when not NULL, is to be freed. `seconds` bounds the wait; -1 when they pass. */
 int wire_receive(struct wire *wire, char **body, double seconds);
 
+/* Waits until what has been received and not taken holds `text`; false when the connection or the time ends first. */
+bool wire_receive_text(struct wire *wire, const char *text, double seconds);
+
 /* Whether the last reply said that it was the last of the connection, or there was none. */
 bool wire_ended(const struct wire *wire);
 
