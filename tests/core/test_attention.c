@@ -295,50 +295,50 @@ START_TEST(a_cancelled_request_stops)
 }
 END_TEST
 
-/* out = merged W_o + b_o. */
+/* y[i][c] = sum_t x[i][t] w[t][c] + bias[c]; `y` is [heads][rows][width], feature c = head * width + its own. */
+static void assert_projected(struct tensor y, struct tensor x, struct tensor w, struct tensor bias, double room)
+{
+    size_t heads = y.shape[1], rows = y.shape[2], width = y.shape[3], columns = heads * width;
+    for (size_t at = 0; at < rows * columns; at++) {
+        size_t i = at / columns, c = at % columns;
+        double sum = bias.data != NULL ? reference_element(bias, c) : 0;
+        for (size_t t = 0; t < w.shape[0]; t++)
+            sum += reference_element(x, i * w.shape[0] + t) * reference_element(w, t * columns + c);
+        size_t place = c / width * y.stride[1] + i * y.stride[2] + c % width;
+        ck_assert_double_eq_tol(reference_element(y, place), sum, room);
+    }
+}
+
+/* q = x W_q + b_q, k = c W_k, v = c W_v + b_v, out = merged W_o + b_o. */
 START_TEST(projections_equal_the_plain_loop)
 {
     struct draw draw = {9};
     struct trial trial;
     struct error err = {0};
     enum dtype dtype = (enum dtype)_i;
-    trial_start(&trial, trial_shape_plain(dtype, 1, 1, 1, 1), &draw); /* for its arena */
-    struct attention_request request = {.dtype = dtype, .heads = 2};
-    const size_t x[] = {3, 5}, wq[] = {5, 8}, wv[] = {5, 6}, wo[] = {6, 7}, bq[] = {8}, bo[] = {7};
-    request.x = trial_tensor(&trial, 2, x, &draw);
-    request.w_q = trial_tensor(&trial, 2, wq, &draw);
-    request.w_k = trial_tensor(&trial, 2, wq, &draw);
-    request.w_v = trial_tensor(&trial, 2, wv, &draw);
-    request.b_q = trial_tensor(&trial, 1, bq, &draw);
-    request.w_o = trial_tensor(&trial, 2, wo, &draw);
-    request.b_o = trial_tensor(&trial, 1, bo, &draw);
-    ck_assert_msg(attention_check(&trial.attention, &request, &err), "%s", err.faults[0].text);
-    ck_assert(attention_prepare(&trial.attention, trial.arena, NULL, &err));
     double room = dtype == DTYPE_FLOAT32 ? 2e-5 : 1e-13;
-    for (size_t h = 0; h < 2; h++) {
-        for (size_t i = 0; i < 3; i++) {
-            for (size_t t = 0; t < 4; t++) {
-                double sum = reference_element(request.b_q, h * 4 + t);
-                for (size_t c = 0; c < 5; c++)
-                    sum += reference_element(request.x, i * 5 + c) * reference_element(request.w_q, c * 8 + h * 4 + t);
-                const size_t *stride = trial.attention.q.stride;
-                double found = reference_element(trial.attention.q, h * stride[1] + i * stride[2] + t);
-                ck_assert_double_eq_tol(found, sum, room);
-            }
-        }
-    }
-    ck_assert_uint_eq(trial.attention.d_out, 7);
-    struct tensor merged = trial_tensor(&trial, 2, (const size_t[]){3, 6}, &draw);
-    struct tensor out = trial_tensor(&trial, 2, (const size_t[]){3, 7}, &draw);
-    ck_assert(attention_project_output(&trial.attention, merged.data, out.data, NULL, &err));
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t t = 0; t < 7; t++) {
-            double sum = reference_element(request.b_o, t);
-            for (size_t c = 0; c < 6; c++)
-                sum += reference_element(merged, i * 6 + c) * reference_element(request.w_o, c * 7 + t);
-            ck_assert_double_eq_tol(reference_element(out, i * 7 + t), sum, room);
-        }
-    }
+    trial_start(&trial, trial_shape_plain(dtype, 1, 1, 1, 1), &draw); /* for its arena */
+    struct attention_request r = {.dtype = dtype, .heads = 4, .kv_heads = 2};
+    struct attention *a = &trial.attention;
+    r.x = trial_tensor(&trial, 2, (const size_t[]){70, 5}, &draw);
+    r.context = trial_tensor(&trial, 2, (const size_t[]){90, 6}, &draw);
+    r.w_q = trial_tensor(&trial, 2, (const size_t[]){5, 16}, &draw);
+    r.w_k = trial_tensor(&trial, 2, (const size_t[]){6, 8}, &draw);
+    r.w_v = trial_tensor(&trial, 2, (const size_t[]){6, 6}, &draw);
+    r.b_q = trial_tensor(&trial, 1, (const size_t[]){16}, &draw);
+    r.b_v = trial_tensor(&trial, 1, (const size_t[]){6}, &draw);
+    r.w_o = trial_tensor(&trial, 2, (const size_t[]){12, 7}, &draw);
+    r.b_o = trial_tensor(&trial, 1, (const size_t[]){7}, &draw);
+    ck_assert_msg(attention_check(a, &r, &err), "%s", err.faults[0].text);
+    ck_assert(attention_prepare(a, trial.arena, NULL, &err));
+    ck_assert_uint_eq(a->d_out, 7);
+    assert_projected(a->q, r.x, r.w_q, r.b_q, room);
+    assert_projected(a->k, r.context, r.w_k, (struct tensor){0}, room);
+    assert_projected(a->v, r.context, r.w_v, r.b_v, room);
+    struct tensor merged = trial_tensor(&trial, 2, (const size_t[]){70, 12}, &draw);
+    struct tensor out = trial_tensor(&trial, 2, (const size_t[]){70, 7}, &draw);
+    ck_assert(attention_project_output(a, merged.data, out.data, NULL, &err));
+    assert_projected(tensor_dense(dtype, 4, (const size_t[]){1, 1, 70, 7}, out.data), merged, r.w_o, r.b_o, room);
     trial_end(&trial);
 }
 END_TEST

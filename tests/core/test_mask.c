@@ -139,6 +139,23 @@ static void compare_row(const struct mask *mask, const struct reference *ref, co
     }
 }
 
+/* A part of the keys is the same as that part of all keys. */
+static void compare_part(const struct mask *mask, const size_t at[3], size_t from, size_t to, uint64_t seed)
+{
+    unsigned char all[ROW_MAX], part[ROW_MAX];
+    double whole_bias[ROW_MAX] = {0}, bias[ROW_MAX] = {0};
+    struct mask_span whole = mask_row(mask, at[0], at[1], at[2], 0, mask->sizes.keys, all);
+    struct mask_span span = mask_row(mask, at[0], at[1], at[2], from, to, part);
+    mask_add_bias(mask, at[0], at[1], at[2], 0, mask->sizes.keys, whole_bias);
+    mask_add_bias(mask, at[0], at[1], at[2], from, to, bias);
+    for (size_t j = from; j < to; j++) {
+        bool expected = j >= whole.begin && j < whole.end && (!whole.some || all[j]);
+        bool found = j >= span.begin && j < span.end && (!span.some || part[j - from]);
+        if (found != expected || bias[j - from] != whole_bias[j])
+            ck_abort_msg("seed %" PRIu64 ": key %zu of %zu .. %zu", seed, j, from, to);
+    }
+}
+
 static void compare_mask(uint64_t seed)
 {
     struct draw draw = {seed};
@@ -154,10 +171,15 @@ static void compare_mask(uint64_t seed)
                   err.faults[0].text);
     ck_assert(mask_prepare(&mask, &trial.request.mask, sizes, DTYPE_FLOAT64, trial.arena, &err));
     ck_assert_int_eq(mask_has_bias(&mask), reference_has_bias(&trial.request));
-    for (size_t b = 0; b < ref.batch; b++)
-        for (size_t h = 0; h < ref.heads; h++)
-            for (size_t i = 0; i < ref.queries; i++)
+    for (size_t b = 0; b < ref.batch; b++) {
+        for (size_t h = 0; h < ref.heads; h++) {
+            for (size_t i = 0; i < ref.queries; i++) {
+                size_t from = draw_size(&draw, 0, ref.keys - 1), to = draw_size(&draw, from + 1, ref.keys);
                 compare_row(&mask, &ref, (const size_t[3]){b, h, i}, seed);
+                compare_part(&mask, (const size_t[3]){b, h, i}, from, to, seed);
+            }
+        }
+    }
     trial_end(&trial);
 }
 

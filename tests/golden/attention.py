@@ -339,15 +339,27 @@ def labels(tokens):
     return tokens if isinstance(tokens, dict) else {"query": tokens, "key": tokens}
 
 
-def axes(inputs, include):
-    """Names of the axes of the members that are single tensors."""
-    batch, head = ["batch"] * inputs.has_batch, ["head"] * inputs.has_heads
-    names = {
-        "output": batch + ([] if inputs.packed else head) + ["query", "feature"],
-        "weights": batch + head + ["query", "key"],
-        "log_sum_exp": batch + head + ["query"],
-    }
-    return {name: names[name] for name in names if name in include}
+def axes(inputs, answer):
+    """Names of the axes of every tensor in the answer; a group of tensors is an object of lists."""
+    outer = ["batch"] * inputs.has_batch + ["head"] * inputs.has_heads
+    last = {"output": ["query", "feature"], "products": ["query", "key", "feature"],
+            "contributions": ["query", "key", "feature"], "q": ["query", "feature"],
+            "k": ["key", "feature"], "v": ["key", "feature"]}
+    last.update({name: ["query"] for name in ("log_sum_exp", "row_max", "row_sum") + STATS})
+
+    def of(name):
+        if name == "output" and inputs.packed:
+            return ["batch"] * inputs.has_batch + last[name]
+        return outer + last.get(name, ["query", "key"])
+
+    names = {}
+    for name in ("output", "weights", "log_sum_exp"):
+        if name in answer:
+            names[name] = of(name)
+    for group in ("present", "inputs", "mask", "stats", "steps"):
+        if group in answer:
+            names[group] = {name: of(name) for name in answer[group]}
+    return names
 
 
 def reply(request):
@@ -389,7 +401,7 @@ def assemble(request, inputs, entered, out, scale):
     answer = {"id": request["id"]} if "id" in request else {}
     answer["dtype"] = request.get("dtype", "float64")
     answer["shape"] = {"batch": b, "heads": h, "kv_heads": g, "queries": n, "keys": m, "d_k": d, "d_v": e}
-    answer["axes"] = axes(inputs, include)
+    answer["axes"] = {}
     if "tokens" in request:
         answer["labels"] = labels(request["tokens"])
     answer["scale"] = scale
@@ -417,4 +429,5 @@ def assemble(request, inputs, entered, out, scale):
         answer["steps"] = {name: printer.tensor(shaped(out[name])) for name in steps}
     if "readout" in request:
         answer["readout"] = readout(rows if inputs.packed else rows[:, 0], request, inputs)
+    answer["axes"] = axes(inputs, answer)
     return answer

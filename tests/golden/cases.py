@@ -131,7 +131,6 @@ def places():
     yield "window", {"window": {"left": 1, "right": 1}}, {"n": 5, "m": 5}
     yield "window-left", {"window": {"left": 1, "right": None}}, {"n": 4, "m": 5}
     yield "window-right", {"window": {"right": 0}}, {"n": 4, "m": 5}
-    yield "window-null", {"window": None}, {}
     yield "window-zero", {"window": {"left": 0, "right": 0}}, {"n": 4, "m": 4}
     yield "window-causal", {"causal": True, "window": {"left": 2, "right": 1}}, {"n": 5, "m": 5}
     yield "window-query-offset", {"window": {"left": 1, "right": 0}, "query_offset": 3}, {"n": 2, "m": 5}

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Writes the goldens beside this file: NAME.json holds {"request", "reply"} of POST /v1/attention.
 
 generate.py           writes them all, and removes those that no case makes any more
@@ -21,12 +21,17 @@ TOLERANCE = 1e-14  # of the largest number in an array: libm and NumPy may diffe
 def text(value, indent=""):
     """JSON with a line for each member and each row of a matrix."""
     inner = indent + " "
-    if isinstance(value, dict) and any(isinstance(x, (dict, list)) for x in value.values()):
+    if isinstance(value, dict) and any(isinstance(x, (dict, list)) for x in value.values()) and not is_short(value):
         rows = [inner + json.dumps(k) + ": " + text(x, inner) for k, x in value.items()]
         return "{\n" + ",\n".join(rows) + "\n" + indent + "}"
     if isinstance(value, list) and value and isinstance(value[0], (list, dict)):
         return "[\n" + ",\n".join(inner + text(x, inner) for x in value) + "\n" + indent + "]"
     return json.dumps(value, allow_nan=False)
+
+
+def is_short(value):
+    """Lists of names: {"output": ["query", "feature"]}."""
+    return all(isinstance(x, list) and all(isinstance(y, str) for y in x) for x in value.values())
 
 
 def leaves(value):
