@@ -46,6 +46,7 @@ stop_engine() {
         kill "$engine" 2>/dev/null || true
         wait "$engine" 2>/dev/null || true
     fi
+    [ -z "$state" ] || umount "$state"/exec/netns/* 2>/dev/null || true
     [ -z "$state" ] || rm -rf --one-file-system "$state"
 }
 
