@@ -127,7 +127,7 @@ static void write_row(void *context, const struct option *o)
         text_string(page->out, ", required");
     else if (o->standard[0])
         text_format(page->out, ", default %s", o->standard);
-    text_format(page->out, " | %s |\n", o->meaning);
+    text_format(page->out, " | %s | `%s` |\n", o->meaning, o->example ? o->example : "");
     if (!o->inner)
         return;
     char prefix[64];
@@ -139,6 +139,6 @@ static void write_row(void *context, const struct option *o)
 void option_markdown(const struct option_table *table, struct text *out)
 {
     struct page page = {out, ""};
-    text_string(out, "| member | type | meaning |\n|---|---|---|\n");
+    text_string(out, "| member | takes | meaning | example |\n|---|---|---|---|\n");
     option_each(table, write_row, &page);
 }

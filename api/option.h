@@ -62,6 +62,7 @@ struct option {
     size_t size;         /* of an item */
     const char *shape;   /* of a tensor or list, in letters */
     const char *meaning; /* one line of Markdown */
+    const char *example; /* members of a request that use it, without the outer braces */
 };
 
 /* The members of one object. All offsets count from the same struct, also those of inner tables. */
@@ -87,7 +88,8 @@ void option_defaults(const struct option_table *table, void *into);
 /* What the value must be, as words: "a number greater than 0", "one of \"start\", \"end\"". */
 void option_words(const struct option *option, struct text *out);
 
-/* Rows of a Markdown table "| member | type, default | meaning |" of the options and those of inner tables, dotted. */
+/* Rows of a Markdown table "| member | type, default | meaning | example |" of the options and those of inner tables,
+ * dotted. */
 void option_markdown(const struct option_table *table, struct text *out);
 
 #endif

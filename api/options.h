@@ -23,6 +23,9 @@ const struct option_table *options_table(void);
 /* The defaults. */
 struct options options_default(void);
 
+/* A whole request that uses the option: its example, beside q, k, v of two queries and three keys where those fit. */
+void options_example(const struct option *option, struct text *out);
+
 /* Checks, after attention_check, what only the reply needs: lengths of labels, include, members that mean nothing
  * together. */
 bool options_check(const struct options *options, const struct attention *a, struct error *err);

@@ -1,5 +1,5 @@
 /* Bodies in, replies out. */
-#include "exchange.h"
+#include "tests/api/exchange.h"
 
 #include "core/blas.h"
 

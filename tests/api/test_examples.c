@@ -1,5 +1,5 @@
 /* The two worked examples and the table of numbers that the semantics promise, by value. */
-#include "exchange.h"
+#include "tests/api/exchange.h"
 
 #include <check.h>
 #include <stdio.h>

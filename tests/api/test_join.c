@@ -1,5 +1,5 @@
 /* Merge: split keys joined equal the whole; layouts; empty parts; refusals. */
-#include "exchange.h"
+#include "tests/api/exchange.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* What is no valid request: each refusal with its name and the numbers in its sentence. */
-#include "exchange.h"
+#include "tests/api/exchange.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The structure of a reply: members, axes, shapes, order, styles. */
-#include "exchange.h"
+#include "tests/api/exchange.h"
 
 #include <check.h>
 #include <math.h>

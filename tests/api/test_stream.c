@@ -1,5 +1,5 @@
 /* Big replies: the same bytes as small ones, whatever the blocks, the encoding and the number of threads. */
-#include "exchange.h"
+#include "tests/api/exchange.h"
 
 #include "api/base64.h"
 

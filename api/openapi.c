@@ -1,0 +1,217 @@
+/* Paths, operations, examples. */
+#include "api/openapi.h"
+
+#include "api/join.h"
+#include "api/options.h"
+#include "api/schema.h"
+#include "api/schema_reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define API_VERSION "1.0.0" /* of the contract, not of the program */
+
+/* --- what is there --- */
+
+/* POST: a job. */
+static const struct {
+    const char *path, *id, *summary, *request, *reply;
+    const struct option_table *(*table)(void);
+} jobs[] = {
+    {"/v1/attention", "attention", "Compute attention, with every step of it on demand", "AttentionRequest",
+     "AttentionReply", options_table},
+    {"/v1/attention/merge", "merge", "Join partial results over disjoint keys by their log-sum-exp", "MergeRequest",
+     "MergeReply", join_table},
+};
+
+/* GET: a page. */
+static const struct {
+    const char *path, *id, *summary, *media_type, *schema;
+} pages[] = {
+    {"/v1/info", "info", "Version, limits in force, features, threads, BLAS and its kernel", "application/json",
+     "{\"type\":\"object\"}"},
+    {"/livez", "livez", "The process runs", "application/json", "{\"type\":\"object\"}"},
+    {"/readyz", "readyz", "The service takes requests", "application/json", "{\"type\":\"object\"}"},
+    {"/health", "health", "The same as /readyz", "application/json", "{\"type\":\"object\"}"},
+    {"/openapi.json", "openapi", "This document", "application/json", "{\"type\":\"object\"}"},
+    {"/", "root", "Links to everything", "application/json", "{\"type\":\"object\"}"},
+};
+
+static const struct {
+    const char *status, *when;
+} problems[] = {
+    {"400", "Not JSON (with line, column and byte), or a request that breaks the rules of HTTP"},
+    {"401", "A key is configured, and missing or wrong"},
+    {"408", "The body did not arrive in time"},
+    {"413", "The body, the tensors or the reply are larger than a limit"},
+    {"415", "A body that cannot be JSON, or an unknown Content-Encoding"},
+    {"422", "Well-formed JSON that is not a valid request"},
+    {"429", "Too many requests of one client"},
+    {"503", "The queue is full, the memory budget is spent, the time is over, or the service is shutting down"},
+    {"default", "Any other refusal"},
+};
+
+/* --- pieces --- */
+
+static void begin(struct writer *w, const char *name)
+{
+    writer_key(w, name);
+    writer_object_begin(w);
+}
+
+static void end(struct writer *w, size_t levels)
+{
+    while (levels-- > 0)
+        writer_object_end(w);
+}
+
+static void write_problems(struct writer *w, size_t first)
+{
+    for (size_t x = first; x < sizeof problems / sizeof *problems; x++) {
+        begin(w, problems[x].status);
+        writer_member_string(w, "description", problems[x].when);
+        begin(w, "content");
+        begin(w, "application/problem+json");
+        writer_key(w, "schema");
+        schema_reference(w, "Problem");
+        end(w, 3);
+    }
+}
+
+struct examples {
+    struct writer *w;
+    const struct option_table *table;
+    const char *prefix;
+};
+
+static void write_example_body(struct text *body, const struct examples *e, const struct option *o)
+{
+    if (e->table == options_table()) {
+        options_example(o, body);
+        return;
+    }
+    const struct option *parts = option_find(join_table(), "parts");
+    bool own = strstr(o->example, "\"parts\"") != NULL;
+    text_format(body, "{%s%s%s}", o->example, own ? "" : ",", own ? "" : parts->example);
+}
+
+static void write_example(void *context, const struct option *o)
+{
+    const struct examples *e = context;
+    struct text body = {0};
+    char name[80];
+    snprintf(name, sizeof name, "%s%s", e->prefix, o->name);
+    write_example_body(&body, e, o);
+    begin(e->w, name);
+    writer_member_string(e->w, "summary", o->meaning);
+    writer_key(e->w, "value");
+    writer_raw(e->w, body.data ? body.data : "{}", body.data ? body.length : 2);
+    end(e->w, 1);
+    text_free(&body);
+    if (!o->inner)
+        return;
+    strcat(name, ".");
+    struct examples inner = {e->w, e->table, name};
+    option_each(o->inner, write_example, &inner);
+}
+
+static void write_request(struct writer *w, const char *schema, const struct option_table *table)
+{
+    struct examples examples = {w, table, ""};
+    begin(w, "requestBody");
+    writer_member_bool(w, "required", true);
+    begin(w, "content");
+    begin(w, "application/json");
+    writer_key(w, "schema");
+    schema_reference(w, schema);
+    begin(w, "examples");
+    option_each(table, write_example, &examples);
+    end(w, 4);
+}
+
+static void begin_operation(struct writer *w, const char *path, const char *method, const char *id, const char *summary)
+{
+    begin(w, path);
+    begin(w, method);
+    writer_member_string(w, "operationId", id);
+    writer_member_string(w, "summary", summary);
+}
+
+static void write_jobs(struct writer *w)
+{
+    for (size_t x = 0; x < sizeof jobs / sizeof *jobs; x++) {
+        begin_operation(w, jobs[x].path, "post", jobs[x].id, jobs[x].summary);
+        write_request(w, jobs[x].request, jobs[x].table());
+        begin(w, "responses");
+        begin(w, "200");
+        writer_member_string(w, "description", "The result");
+        begin(w, "content");
+        begin(w, "application/json");
+        writer_key(w, "schema");
+        schema_reference(w, jobs[x].reply);
+        end(w, 3);
+        write_problems(w, 0);
+        end(w, 3);
+    }
+}
+
+static void write_pages(struct writer *w)
+{
+    for (size_t x = 0; x < sizeof pages / sizeof *pages; x++) {
+        begin_operation(w, pages[x].path, "get", pages[x].id, pages[x].summary);
+        begin(w, "responses");
+        begin(w, "200");
+        writer_member_string(w, "description", pages[x].summary);
+        begin(w, "content");
+        begin(w, pages[x].media_type);
+        writer_key(w, "schema");
+        writer_raw(w, pages[x].schema, strlen(pages[x].schema));
+        end(w, 3);
+        write_problems(w, sizeof problems / sizeof *problems - 1);
+        end(w, 3);
+    }
+}
+
+static void write_components(struct writer *w)
+{
+    begin(w, "components");
+    begin(w, "schemas");
+    for (size_t x = 0; x < sizeof jobs / sizeof *jobs; x++)
+        schema_request(w, jobs[x].table());
+    schema_tensors(w);
+    schema_replies(w);
+    end(w, 1);
+    begin(w, "securitySchemes");
+    begin(w, "key");
+    writer_member_string(w, "type", "http");
+    writer_member_string(w, "scheme", "bearer");
+    writer_member_string(w, "description", "Needed where the operator has configured keys");
+    end(w, 3);
+}
+
+bool openapi_text(struct text *out)
+{
+    static const char security[] = "[{},{\"key\":[]}]";
+    struct writer w = {.out = out};
+    writer_object_begin(&w);
+    writer_member_string(&w, "openapi", "3.1.0");
+    begin(&w, "info");
+    writer_member_string(&w, "title", "attentiond");
+    writer_member_string(&w, "version", API_VERSION);
+    writer_member_string(&w, "description",
+                         "Attention, from formula to last digit: O = softmax(softcap(scale Q K^T) + bias | mask) V.");
+    begin(&w, "license");
+    writer_member_string(&w, "name", "MIT");
+    writer_member_string(&w, "identifier", "MIT");
+    end(&w, 2);
+    writer_key(&w, "security");
+    writer_raw(&w, security, strlen(security));
+    begin(&w, "paths");
+    write_jobs(&w);
+    write_pages(&w);
+    end(&w, 1);
+    write_components(&w);
+    end(&w, 1);
+    text_string(out, "\n");
+    return !out->failed;
+}

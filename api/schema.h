@@ -1,0 +1,15 @@
+/* JSON Schema (2020-12, as OpenAPI 3.1 has it) of requests, from their option tables. */
+#ifndef API_SCHEMA_H
+#define API_SCHEMA_H
+
+#include "api/option.h"
+#include "api/writer.h"
+
+/* Each writes members of components/schemas: a table and those inside it; the tensors that they refer to. */
+void schema_request(struct writer *w, const struct option_table *table);
+void schema_tensors(struct writer *w);
+
+/* {"$ref":"#/components/schemas/NAME"} as a value */
+void schema_reference(struct writer *w, const char *name);
+
+#endif

@@ -1,0 +1,10 @@
+/* JSON Schema of what the service answers. */
+#ifndef API_SCHEMA_REPLY_H
+#define API_SCHEMA_REPLY_H
+
+#include "api/writer.h"
+
+/* Members of components/schemas: AttentionReply, MergeReply, Problem. */
+void schema_replies(struct writer *w);
+
+#endif
