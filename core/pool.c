@@ -10,6 +10,7 @@
 struct job {
     pool_job *run;
     void *context;
+    bool brief;
 };
 
 /* One pool_run; lives on its caller's stack, everything in it under the pool's mutex. */
@@ -25,6 +26,7 @@ struct worker {
     struct pool *pool;
     pthread_t thread;
     size_t slot;
+    bool cutting_in; /* runs a brief job between the tasks of its run */
 };
 
 struct pool {
@@ -33,6 +35,7 @@ struct pool {
     struct run *first, *last; /* runs with tasks left to take, the next one to be helped first */
     size_t idle, running;
     size_t head, waiting, queue; /* of `jobs`, a ring */
+    size_t brief;                /* of those waiting */
     size_t workers;
     bool stopping;
     struct job *jobs;
@@ -86,11 +89,26 @@ static void help_next_run(struct pool *pool, size_t slot)
     run_task(pool, run, slot);
 }
 
-static void run_job(struct pool *pool)
+static struct job *job_at(struct pool *pool, size_t place)
 {
-    struct job job = pool->jobs[pool->head];
+    return &pool->jobs[(pool->head + place) % pool->queue];
+}
+
+/* Takes the job at `place` of the queue out; those before it move up. */
+static struct job take_job(struct pool *pool, size_t place)
+{
+    struct job job = *job_at(pool, place);
+    for (; place > 0; place--)
+        *job_at(pool, place) = *job_at(pool, place - 1);
     pool->head = (pool->head + 1) % pool->queue;
     pool->waiting--;
+    pool->brief -= job.brief;
+    return job;
+}
+
+static void run_job(struct pool *pool, size_t place)
+{
+    struct job job = take_job(pool, place);
     pool->running++;
     pthread_mutex_unlock(&pool->mutex);
     job.run(job.context);
@@ -102,7 +120,7 @@ static void run_job(struct pool *pool)
 static bool work_once(struct pool *pool, size_t slot)
 {
     if (pool->waiting > 0)
-        run_job(pool);
+        run_job(pool, 0);
     else if (pool->first)
         help_next_run(pool, slot);
     else if (pool->stopping)
@@ -188,16 +206,27 @@ void pool_stop(struct pool *pool)
     free(pool);
 }
 
-bool pool_submit(struct pool *pool, pool_job *run, void *context)
+static bool submit(struct pool *pool, struct job job)
 {
     pthread_mutex_lock(&pool->mutex);
     bool room = pool->waiting < pool->queue;
     if (room) {
-        pool->jobs[(pool->head + pool->waiting++) % pool->queue] = (struct job){run, context};
+        *job_at(pool, pool->waiting++) = job;
+        pool->brief += job.brief;
         pthread_cond_signal(&pool->work);
     }
     pthread_mutex_unlock(&pool->mutex);
     return room;
+}
+
+bool pool_submit(struct pool *pool, pool_job *run, void *context)
+{
+    return submit(pool, (struct job){run, context, false});
+}
+
+bool pool_submit_brief(struct pool *pool, pool_job *run, void *context)
+{
+    return submit(pool, (struct job){run, context, true});
 }
 
 /* A worker keeps its own slot when its job starts a run; any other thread has the one past them. */
@@ -215,6 +244,19 @@ static void run_alone(size_t count, pool_task *task, void *context, size_t slot)
         task(context, i, slot);
 }
 
+/* A waiting brief job, on a worker that is in no such job already; the mutex is held on entry and on return. */
+static void cut_in(struct pool *pool, size_t slot)
+{
+    if (pool->brief == 0 || slot == pool->workers || pool->worker[slot].cutting_in)
+        return;
+    size_t place = 0;
+    while (!job_at(pool, place)->brief)
+        place++;
+    pool->worker[slot].cutting_in = true;
+    run_job(pool, place);
+    pool->worker[slot].cutting_in = false;
+}
+
 static void run_shared(struct pool *pool, struct run *run, size_t slot)
 {
     pthread_cond_init(&run->all_ended, NULL);
@@ -222,8 +264,10 @@ static void run_shared(struct pool *pool, struct run *run, size_t slot)
     append_run(pool, run);
     for (size_t i = 1; i < run->count && i <= pool->idle; i++)
         pthread_cond_signal(&pool->work);
-    while (run->taken < run->count)
+    while (run->taken < run->count) {
         run_task(pool, run, slot);
+        cut_in(pool, slot);
+    }
     while (run->ended < run->count)
         pthread_cond_wait(&run->all_ended, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);

@@ -8,6 +8,8 @@
 
 #define TINY_BODY ((size_t)16 * 1024)
 #define TINY_WORK 50e3 /* operations: a few times what a thread hop costs */
+#define BRIEF_BODY ((size_t)256 * 1024)
+#define BRIEF_WORK 50e6 /* operations: a few milliseconds */
 
 struct work *work_new(struct server *server, struct MHD_Connection *connection, enum job_kind kind,
                       enum job_format format, struct text *body, size_t charged)
@@ -117,11 +119,18 @@ static void run_work(void *context)
     work_release(work);
 }
 
+/* Waits for tasks of large requests, not for their ends. */
+static bool is_brief(const struct work *work)
+{
+    return work->job ? job_work(work->job) <= BRIEF_WORK : work->body.length <= BRIEF_BODY;
+}
+
 void work_submit(struct work *work)
 {
+    bool (*submit)(struct pool *, pool_job *, void *) = is_brief(work) ? pool_submit_brief : pool_submit;
     work_hold(work);
     work->queued = clock_now();
-    if (pool_submit(work->server->pool, run_work, work))
+    if (submit(work->server->pool, run_work, work))
         return;
     settle(work, WORK_REFUSED);
     work_release(work);

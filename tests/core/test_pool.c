@@ -254,6 +254,33 @@ START_TEST(a_small_job_overtakes_the_tasks_of_a_large_one)
 }
 END_TEST
 
+static void submit_once(void *context, size_t index, size_t slot)
+{
+    struct large *large = context;
+    (void)index;
+    (void)slot;
+    if (!atomic_exchange(&large->submitted, true))
+        ck_assert(pool_submit_brief(large->pool, finish_small, large));
+    atomic_fetch_add(&large->tasks, 1);
+}
+
+static void run_large(void *context)
+{
+    struct large *large = context;
+    pool_run(large->pool, 1000, submit_once, large);
+}
+
+START_TEST(a_brief_job_waits_for_a_task_when_all_workers_have_large_jobs)
+{
+    struct large large = {.small_ran = DOOR_CLOSED};
+    large.pool = pool_start(1, 2);
+    ck_assert(pool_submit(large.pool, run_large, &large));
+    pool_stop(large.pool);
+    ck_assert_uint_eq(atomic_load(&large.tasks), 1000);
+    ck_assert_uint_eq(atomic_load(&large.tasks_before_small), 1);
+}
+END_TEST
+
 /* Two runs, one worker to help: it takes their tasks in turn. */
 struct turns {
     struct door both_started, callers;
@@ -368,6 +395,7 @@ Suite *pool_suite(void)
     tcase_add_test(tests, the_queue_is_bounded);
     tcase_add_test(tests, stop_runs_what_is_queued);
     tcase_add_test(tests, a_small_job_overtakes_the_tasks_of_a_large_one);
+    tcase_add_test(tests, a_brief_job_waits_for_a_task_when_all_workers_have_large_jobs);
     tcase_add_test(tests, runs_are_helped_in_turn);
     tcase_add_test(tests, workers_block_signals_and_have_their_stack);
     tcase_add_test(tests, impossible_pools_are_refused);
