@@ -107,6 +107,13 @@ double job_work(const struct job *job)
     return attention_flops(&job->attention) + FLOPS_PER_NUMBER * (double)job->reply.sections.numbers;
 }
 
+size_t job_numbers(const struct job *job)
+{
+    if (job->kind == JOB_MERGE)
+        return tensor_count(job->join.output) + tensor_count(job->join.log_sum_exp);
+    return job->reply.sections.numbers;
+}
+
 static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     return attention_prepare(&job->attention, job->arena, pool, err) &&

@@ -38,6 +38,9 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
  * hop pays. */
 double job_work(const struct job *job);
 
+/* How many numbers the reply has. */
+size_t job_numbers(const struct job *job);
+
 /* Computes. `pool` may be NULL (the calling thread alone, as for tiny jobs). Stops at the next block when *cancel
  * becomes true. After it has returned true nothing can fail but memory. */
 bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err);
