@@ -1,0 +1,2 @@
+/* The ONNX vectors, for this suite. */
+#include "tests/onnx/vector.inc"
