@@ -21,7 +21,8 @@ struct cutter {
     size_t matrix_room, anchor_room;
     struct arena *arena;
     struct error *err;
-    bool refused; /* the error is in err */
+    bool refused;   /* the error is in err */
+    bool cut_short; /* at a NUL byte: nothing is copied any more */
 };
 
 static bool stop_at(struct cutter *c, const char *at, const char *why)
@@ -57,11 +58,19 @@ static void *widen(struct cutter *c, void *block, size_t size, size_t count, siz
     return moved;
 }
 
-static void copy_up_to(struct cutter *c, const char *at)
+/* jansson drops a NUL byte between two tokens, so what it gets is searched for one; the text of matrices, which is most
+ * of it, need not be: no number has one. */
+static bool copy_up_to(struct cutter *c, const char *at)
 {
-    if (at > c->copied)
-        text_append(&c->envelope->text, c->copied, (size_t)(at - c->copied));
+    if (c->cut_short)
+        return false;
+    const char *nul = memchr(c->copied, '\0', (size_t)(at - c->copied));
+    const char *stop = nul ? nul : at;
+    c->cut_short = nul != NULL;
+    if (stop > c->copied)
+        text_append(&c->envelope->text, c->copied, (size_t)(stop - c->copied));
     c->copied = at;
+    return nul ? stop_at(c, nul, "a NUL byte stands here") : true;
 }
 
 /* What is appended next comes from `at`. */
@@ -79,13 +88,13 @@ static bool drop_anchor(struct cutter *c, const char *at)
 
 /* jansson refuses a NUL in a member's name even where its escape is fine JSON. No option is called like that, so the
  * replacement character says the same: unknown. */
-static void copy_name_without_nul(struct cutter *c, const char *string, const char *after)
+static bool copy_name_without_nul(struct cutter *c, const char *string, const char *after)
 {
-    copy_up_to(c, string);
+    if (!copy_up_to(c, string))
+        return false;
     size_t start = c->envelope->text.length;
-    copy_up_to(c, after);
-    if (c->envelope->text.failed)
-        return;
+    if (!copy_up_to(c, after) || c->envelope->text.failed)
+        return false;
     char *at = c->envelope->text.data + start;
     char *end = c->envelope->text.data + c->envelope->text.length;
     for (at = memchr(at, '\\', (size_t)(end - at)); at; at = memchr(at, '\\', (size_t)(end - at))) {
@@ -93,10 +102,11 @@ static void copy_name_without_nul(struct cutter *c, const char *string, const ch
             memcpy(at, "\\ufffd", 6);
         at += 2;
     }
+    return true;
 }
 
 /* From the quote to behind the closing one, or to the end when there is none. */
-static void pass_string(struct cutter *c)
+static bool pass_string(struct cutter *c)
 {
     const char *start = c->at;
     const char *at = start + 1;
@@ -113,8 +123,7 @@ static void pass_string(struct cutter *c)
     }
     c->at = quote ? quote + 1 : c->end;
     const char *next = skip_space(c->at, c->end);
-    if (has_nul && next < c->end && *next == ':')
-        copy_name_without_nul(c, start, c->at);
+    return has_nul && next < c->end && *next == ':' ? copy_name_without_nul(c, start, c->at) : true;
 }
 
 /* Whether the array at `at` is a matrix: its first leaf decides. */
@@ -148,11 +157,9 @@ static bool pass_stranger(struct cutter *c, struct matrix_reader *r)
     size_t depth = c->depth;
     c->depth += r->level;
     c->tree += MEMBER_BYTES;
-    if (*c->at == '"')
-        pass_string(c);
-    else if (!pass_values(c, c->depth))
+    bool good = *c->at == '"' ? pass_string(c) : pass_values(c, c->depth);
+    if (!good || !copy_up_to(c, c->at))
         return false;
-    copy_up_to(c, c->at);
     c->depth = depth;
     r->at = c->at;
     return true;
@@ -189,8 +196,7 @@ static bool cut_matrix(struct cutter *c)
     size_t number;
     struct matrix_reader r = {
         .at = c->at, .end = c->end, .depth = c->depth, .arena = c->arena, .buffer = &c->buffer, .err = c->err};
-    copy_up_to(c, c->at);
-    if (!drop_anchor(c, c->at) || !add_matrix(c, &number))
+    if (!copy_up_to(c, c->at) || !drop_anchor(c, c->at) || !add_matrix(c, &number))
         return false;
     c->tree += CONTAINER_BYTES;
     text_format(&c->envelope->text, "[%zu", number);
@@ -225,8 +231,7 @@ static bool pass_mark(struct cutter *c, size_t floor)
 {
     switch (*c->at) {
     case '"':
-        pass_string(c);
-        return true;
+        return pass_string(c);
     case '[':
         return starts_matrix(c) ? cut_matrix(c) : open_bracket(c);
     case '{':
@@ -265,12 +270,11 @@ static bool cut_all(struct cutter *c)
 bool envelope_cut(struct envelope *envelope, struct document *document, const char *text, size_t length,
                   struct arena *arena, struct error *err)
 {
-    const char *nul = memchr(text, '\0', length);
     struct cutter c = {.text = text,
                        .at = text,
                        .copied = text,
                        .leaf = text,
-                       .end = nul ? nul : text + length,
+                       .end = text + length,
                        .envelope = envelope,
                        .document = document,
                        .arena = arena,
@@ -279,8 +283,6 @@ bool envelope_cut(struct envelope *envelope, struct document *document, const ch
     arena_drop(arena, c.buffer.values);
     if (!good)
         return false;
-    if (nul && !envelope->fault.why)
-        stop_at(&c, nul, "a NUL byte stands here");
     if (envelope->text.failed)
         return error_set(err, ERROR_MEMORY, "", "the system has no memory left for this document");
     /* Held until the arena ends, as the tree is about that long. Pages that nobody touches cost nothing. */

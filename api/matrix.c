@@ -45,16 +45,32 @@ static void note_fault(struct matrix_reader *r, enum matrix_fault fault, size_t 
         r->matrix.index[i] = r->length[i + 1];
 }
 
-static bool grow(struct matrix_reader *r)
+/* What the rest of the text would hold if it went on like this matrix so far, and a little more. Taking it at once
+ * saves moving; pages that are not written to cost nothing, and finish() gives them back. */
+static size_t guess_capacity(const struct matrix_reader *r)
+{
+    double done = (double)(r->at - r->start);
+    double rest = (double)(r->end - r->at);
+    return r->matrix.count + (size_t)(1.05 * (double)r->matrix.count * rest / done) + FIRST_CAPACITY;
+}
+
+static bool grow_to(struct matrix_reader *r, size_t capacity, struct error *err)
 {
     struct matrix_buffer *buffer = r->buffer;
-    size_t capacity = buffer->capacity ? 2 * buffer->capacity : FIRST_CAPACITY;
-    double *values = arena_resize(r->arena, buffer->values, capacity * sizeof *values, r->err);
+    double *values = arena_resize(r->arena, buffer->values, capacity * sizeof *values, err);
     if (!values)
         return false;
     buffer->values = values;
     buffer->capacity = capacity;
     return true;
+}
+
+static bool grow(struct matrix_reader *r)
+{
+    struct error unused = {0};
+    size_t twice = r->buffer->capacity ? 2 * r->buffer->capacity : FIRST_CAPACITY;
+    size_t guess = r->matrix.count >= SMALL_COUNT ? guess_capacity(r) : 0;
+    return (guess > twice && grow_to(r, guess, &unused)) || grow_to(r, twice, r->err);
 }
 
 /* Room for one value at count. A matrix at fault keeps none. */
@@ -92,29 +108,55 @@ static const char *find_next_number(const char *at, const char *end)
     return at < end && starts_number(*at) ? at : NULL;
 }
 
+/* What stands at r->at looks like a number and is none. */
+static enum matrix_step refuse_number(struct matrix_reader *r)
+{
+    double value;
+    bool is_number = number_read(r->at, r->end, &value) != NULL;
+    return fail(r, r->at,
+                is_number ? "this number is beyond what a 64-bit float holds" : "this is not how JSON writes a number");
+}
+
+/* Numbers from `at` while there are more and room for them; how many. r->at ends behind the last; *next is where the
+ * next one starts, or NULL. Nothing but locals is touched between two numbers. */
+static size_t read_run(struct matrix_reader *r, const char **next)
+{
+    const char *end = r->end;
+    const char *at = r->at;
+    const char *after = at;
+    double *start = r->buffer->values + r->matrix.count;
+    double *stop = r->buffer->values + r->buffer->capacity;
+    double *out = start;
+    double value;
+    for (; at && out < stop; at = find_next_number(after, end)) {
+        after = number_read(at, end, &value);
+        if (!after || !(fabs(value) <= DBL_MAX)) {
+            after = at;
+            break;
+        }
+        *out++ = value;
+    }
+    r->at = after;
+    *next = at;
+    return (size_t)(out - start);
+}
+
 /* As many numbers as follow one another. */
 static enum matrix_step take_numbers(struct matrix_reader *r)
 {
+    const char *next = r->at;
     check_leaf(r);
     note_first(&r->matrix.has_numbers, &r->matrix.first_number, r->matrix.count);
-    const char *end = r->end;
-    const char *next = r->at;
-    size_t taken = 0;
-    do {
-        if (r->matrix.count >= r->buffer->capacity && !make_room(r))
+    while (next) {
+        if (!make_room(r))
             return MATRIX_REFUSED;
-        double value;
-        const char *after = number_read(next, end, &value);
-        if (!after)
-            return fail(r, next, "this is not how JSON writes a number");
-        if (!(fabs(value) <= DBL_MAX))
-            return fail(r, next, "this number is beyond what a 64-bit float holds");
-        r->buffer->values[r->matrix.count++] = value;
-        taken++;
-        r->at = after;
-        next = find_next_number(after, end);
-    } while (next);
-    r->length[r->level] += taken;
+        r->at = next;
+        size_t taken = read_run(r, &next);
+        if (taken == 0)
+            return refuse_number(r);
+        r->matrix.count += taken;
+        r->length[r->level] += taken;
+    }
     return MATRIX_ON;
 }
 
@@ -247,7 +289,9 @@ static enum matrix_step finish(struct matrix_reader *r)
 enum matrix_step matrix_read(struct matrix_reader *r)
 {
     enum matrix_step step = MATRIX_ON;
-    if (r->level > 0) { /* behind a stranger */
+    if (r->level == 0)
+        r->start = r->at;
+    else { /* behind a stranger */
         r->length[r->level]++;
         step = take_separators(r);
     }

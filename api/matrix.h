@@ -29,6 +29,7 @@ struct matrix_reader {
     struct error *err;
     struct matrix matrix;
     const char *why;
+    const char *start;                     /* where it begins */
     size_t level;                          /* brackets open in it */
     size_t length[DOCUMENT_DEPTH_MAX + 1]; /* elements so far in the array that is open at each level */
 };

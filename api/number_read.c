@@ -16,21 +16,26 @@ __extension__ typedef unsigned __int128 uint128;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte of a word");
 
+#define NOINLINE __attribute__((noinline)) /* keeps what is seldom needed out of the registers of what is */
+
 #define ONES UINT64_C(0x0101010101010101)
 #define MANTISSA_BITS 52
 #define EXPONENT_BIAS 1075 /* of a mantissa that is a whole number of 53 bits */
 #define WORD_DIGITS 19     /* decimal digits that always fit 64 bits */
 
-static double with_sign(double value, bool negative)
-{
-    return negative ? -value : value;
-}
-
-static double from_bits(uint64_t bits)
+static inline double from_bits(uint64_t bits)
 {
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/* Signs are as good as random: no branch. */
+static inline double with_sign(double value, bool negative)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return from_bits(bits | (uint64_t)negative << 63);
 }
 
 /* w * 10^p = (u + less than 2) * 2^scale, u of 127 or 128 bits. The 53 leading bits of u, rounded to nearest, are those
@@ -55,16 +60,9 @@ static bool multiply_power(uint64_t w, int p, double *value)
     return true;
 }
 
-/* The double nearest to w * 10^exponent. */
-static bool convert(uint64_t w, int64_t exponent, double *value)
+/* Where one operation of doubles will not do. */
+static NOINLINE bool convert_by_power(uint64_t w, int64_t exponent, double *value)
 {
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    /* Both operands are doubles without error, so the one operation rounds correctly. */
-    if (w <= UINT64_C(1) << 53 && exponent <= 0 && exponent >= -22) {
-        *value = (double)w / tens[-exponent];
-        return true;
-    }
     if (w == 0 || exponent < NUMBER_POWERS_FIRST) { /* below half of the smallest double: 2^64 * 10^-344 */
         *value = 0;
         return true;
@@ -74,6 +72,18 @@ static bool convert(uint64_t w, int64_t exponent, double *value)
         return true;
     }
     return multiply_power(w, (int)exponent, value);
+}
+
+/* The double nearest to w * 10^exponent. */
+static inline bool convert(uint64_t w, int64_t exponent, double *value)
+{
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    /* Both operands are doubles without error, so the one operation rounds correctly. */
+    if (w > UINT64_C(1) << 53 || exponent > 0 || exponent < -22)
+        return convert_by_power(w, exponent, value);
+    *value = (double)(int64_t)w / tens[-exponent];
+    return true;
 }
 
 /* High bits mark the bytes that are no digits; `digits` becomes the bytes less '0'. */
@@ -125,7 +135,7 @@ static const char *join_digits(const char *at, uint64_t *w)
 #define EXPONENT_FAR INT64_C(1000000000000000000) /* further than any text is long */
 
 /* After the "e"; NULL when no exponent stands there. */
-static const char *read_exponent(const char *at, const char *end, int64_t *exponent)
+static NOINLINE const char *read_exponent(const char *at, const char *end, int64_t *exponent)
 {
     bool negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+'))
@@ -151,10 +161,12 @@ static const char *read_short(const char *at, const char *end, double *value)
     if (w > 9)
         return NULL;
     at++;
-    for (; w != 0 && digit_at(at) <= 9 && at - start < SHORT_WHOLE; at++)
-        w = w * 10 + digit_at(at);
-    if (digit_at(at) <= 9)
-        return NULL;
+    if (*at != '.') {
+        for (; w != 0 && digit_at(at) <= 9 && at - start < SHORT_WHOLE; at++)
+            w = w * 10 + digit_at(at);
+        if (digit_at(at) <= 9)
+            return NULL;
+    }
     int64_t exponent = 0;
     if (*at == '.') {
         const char *point = ++at;
@@ -269,7 +281,7 @@ static bool convert_parts(const struct parts *parts, double *value)
     return !cut || (convert(w + 1, exponent, &above) && above == *value);
 }
 
-static const char *read_any(const char *at, const char *end, double *value)
+static NOINLINE const char *read_any(const char *at, const char *end, double *value)
 {
     struct parts parts;
     bool negative = at < end && *at == '-';

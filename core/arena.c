@@ -12,6 +12,8 @@
  * system the moment it is dropped. Below it a system call would cost more than the block is worth. */
 #define SMALL_MAX ((size_t)16 * 1024)
 #define CHUNK_BYTES ((size_t)64 * 1024)
+/* From here on a block asks for huge pages: a fault for every 4 KiB costs as much as reading a number for each 512. */
+#define HUGE_MIN ((size_t)4 * 1024 * 1024)
 
 struct chunk {
     _Alignas(ARENA_ALIGNMENT) struct chunk *next;
@@ -129,6 +131,8 @@ static struct header *map_large(struct arena *arena, size_t bytes)
     struct header *header = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (header == MAP_FAILED)
         return NULL;
+    if (bytes >= HUGE_MIN)
+        madvise(header, bytes, MADV_HUGEPAGE); /* a wish: either answer is fine */
     header->bytes = bytes;
     header->chunk = NULL;
     link_mapping(arena, header);

@@ -1,0 +1,263 @@
+/* How fast numbers come in and go out (P2 and P3 of the goals), next to the peers that are installed, in one run.
+ * Medians of ROUNDS; reader and peers take turns, so that a busy machine slows all of them. */
+#include "api/document.h"
+#include "api/number.h"
+#include "core/pool.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#if __has_include(<yyjson.h>)
+#include <yyjson.h>
+#define HAS_YYJSON 1
+#else
+#define HAS_YYJSON 0
+#endif
+
+#define ROWS 1024
+#define COLUMNS 1024
+#define COUNT ((size_t)ROWS * COLUMNS)
+#define ROUNDS 9
+#define LIMIT ((size_t)1 << 30)
+
+static float values[COUNT];
+static char *input; /* {"q":[[...]]} of "%.9g" */
+static size_t input_length;
+static char *output; /* COLUMNS * 32 bytes for each row */
+static struct pool *pool;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Sums of uniform numbers: both signs, most of them below 1. */
+static void make_values(void)
+{
+    srand48(1);
+    for (size_t i = 0; i < COUNT; i++)
+        values[i] = (float)(2 * (drand48() + drand48() + drand48()) - 3);
+}
+
+static void make_input(void)
+{
+    input = malloc(COUNT * 18 + 100);
+    char *out = input + sprintf(input, "{\"q\":[");
+    for (size_t i = 0; i < COUNT; i++)
+        out += sprintf(out, "%s%.9g%s",
+                       i % COLUMNS ? ","
+                       : i         ? ",["
+                                   : "[",
+                       (double)values[i], i % COLUMNS == COLUMNS - 1 ? "]" : "");
+    out += sprintf(out, "]}");
+    input_length = (size_t)(out - input);
+}
+
+static double read_here(void)
+{
+    struct document document;
+    struct error err = {0};
+    double start = now();
+    struct arena *arena = arena_new(LIMIT);
+    if (!document_read(&document, input, input_length, arena, &err))
+        exit(EXIT_FAILURE);
+    const double *wide = document.matrices[0].values;
+    float *narrow = (float *)document.matrices[0].values;
+    for (size_t i = 0; i < COUNT; i++) {
+        float value = (float)wide[i];
+        memcpy(&narrow[i], &value, sizeof value);
+    }
+    double time = now() - start;
+    if (memcmp(narrow, values, sizeof values) != 0)
+        exit(EXIT_FAILURE);
+    document_free(&document);
+    arena_free(arena);
+    return time;
+}
+
+static double read_jansson(void)
+{
+    double start = now();
+    json_t *root = json_loadb(input, input_length, JSON_REJECT_DUPLICATES, NULL);
+    double time = now() - start;
+    json_decref(root);
+    return time;
+}
+
+static void print_rows(void *context, size_t row, size_t slot)
+{
+    (void)context;
+    (void)slot;
+    char *out = output + row * COLUMNS * 32;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        out = number_print_float32(out, values[row * COLUMNS + i]);
+        *out++ = ',';
+    }
+}
+
+static double print_here(void)
+{
+    double start = now();
+    pool_run(NULL, ROWS, print_rows, NULL);
+    return now() - start;
+}
+
+static double print_here_two(void)
+{
+    double start = now();
+    pool_run(pool, ROWS, print_rows, NULL);
+    return now() - start;
+}
+
+static double print_float64(void)
+{
+    double start = now();
+    char *out = output;
+    for (size_t i = 0; i < COUNT; i++) {
+        out = number_print_float64(out, (double)values[i] * 1.000000001);
+        *out++ = ',';
+    }
+    return now() - start;
+}
+
+static double print_printf(void)
+{
+    double start = now();
+    char *out = output;
+    for (size_t i = 0; i < COUNT; i++)
+        out += sprintf(out, "%.9g,", (double)values[i]);
+    return now() - start;
+}
+
+static double print_jansson(void)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < COUNT; i++)
+        json_array_append_new(array, json_real((double)values[i]));
+    double start = now();
+    char *text = json_dumps(array, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    double time = now() - start;
+    free(text);
+    json_decref(array);
+    return time;
+}
+
+#if HAS_YYJSON
+static double read_yyjson(void)
+{
+    double start = now();
+    yyjson_doc *document = yyjson_read(input, input_length, 0);
+    double time = now() - start;
+    yyjson_doc_free(document);
+    return time;
+}
+
+#ifdef YYJSON_WRITE_FP_TO_FLOAT
+static double print_yyjson(void)
+{
+    yyjson_mut_doc *document = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc_set_root(document, yyjson_mut_arr_with_float(document, values, COUNT));
+    double start = now();
+    char *text = yyjson_mut_write(document, YYJSON_WRITE_FP_TO_FLOAT, NULL);
+    double time = now() - start;
+    free(text);
+    yyjson_mut_doc_free(document);
+    return time;
+}
+#endif
+#endif
+
+/* orjson lives in Python: the same numbers, by way of a file. Negative when it is not installed. */
+static double print_orjson(void)
+{
+    char name[] = "/tmp/bench-numbers-XXXXXX";
+    char command[1000];
+    double time = -1;
+    int file = mkstemp(name);
+    const char *python = getenv("BENCH_PYTHON");
+    bool written = file >= 0 && write(file, values, sizeof values) == (ssize_t)sizeof values;
+    snprintf(command, sizeof command, "%s tests/bench/numbers_orjson.py %s 2>/dev/null", python ? python : "python3",
+             name);
+    FILE *answer = written ? popen(command, "r") : NULL;
+    if (answer && fscanf(answer, "%lf", &time) != 1)
+        time = -1;
+    if (answer)
+        pclose(answer);
+    close(file);
+    unlink(name);
+    return time < 0 ? -1 : time * 1e-9 * (double)COUNT;
+}
+
+struct contest {
+    const char *name;
+    double (*run)(void); /* seconds for COUNT numbers; negative: not installed */
+    double times[ROUNDS];
+};
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The first is ours: what is printed for a peer is how much of its time ours takes. */
+static void hold(const char *title, struct contest *contests, size_t count)
+{
+    printf("%s\n", title);
+    for (size_t round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < count; i++)
+            contests[i].times[round] = contests[i].run();
+    for (size_t i = 0; i < count; i++) {
+        qsort(contests[i].times, ROUNDS, sizeof *contests[i].times, compare);
+        double median = contests[i].times[ROUNDS / 2];
+        double ours = contests[0].times[ROUNDS / 2];
+        if (median < 0)
+            printf("  %-22s not installed\n", contests[i].name);
+        else if (i == 0)
+            printf("  %-22s %7.1f ns a number\n", contests[i].name, median * 1e9 / (double)COUNT);
+        else
+            printf("  %-22s %7.1f ns a number; ours is %.3f of it\n", contests[i].name, median * 1e9 / (double)COUNT,
+                   ours / median);
+    }
+}
+
+int main(void)
+{
+    make_values();
+    make_input();
+    output = malloc(COUNT * 32);
+    memset(output, 0, COUNT * 32);
+    pool = pool_start(1, 1);
+    struct contest reading[] = {
+        {.name = "attentiond", .run = read_here},
+        {.name = "jansson", .run = read_jansson},
+#if HAS_YYJSON
+        {.name = "yyjson", .run = read_yyjson},
+#endif
+    };
+    struct contest printing[] = {
+        {.name = "attentiond", .run = print_here},
+        {.name = "the same, two threads", .run = print_here_two},
+        {.name = "the same, float64", .run = print_float64},
+        {.name = "printf %.9g", .run = print_printf},
+        {.name = "jansson", .run = print_jansson},
+#if HAS_YYJSON && defined YYJSON_WRITE_FP_TO_FLOAT
+        {.name = "yyjson", .run = print_yyjson},
+#endif
+        {.name = "orjson", .run = print_orjson},
+    };
+    hold("P2: read 1024 x 1024 numbers of 9 digits into float32", reading, sizeof reading / sizeof *reading);
+    hold("P3: print 1024 x 1024 float32, shortest", printing, sizeof printing / sizeof *printing);
+    if (!HAS_YYJSON)
+        printf("yyjson is not installed\n");
+    pool_stop(pool);
+    free(output);
+    free(input);
+    return EXIT_SUCCESS;
+}
