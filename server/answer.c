@@ -114,6 +114,7 @@ static unsigned find_retry(const struct exchange *x)
 enum MHD_Result answer_problem(struct exchange *x, const struct problem *problem, struct text *text)
 {
     struct answer answer = {.status = problem_status(problem->code), .media_type = "application/problem+json"};
+    x->problem = problem->code;
     if (text) {
         answer.body = *text;
         *text = (struct text){0};

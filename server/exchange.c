@@ -4,16 +4,23 @@
 #include "server/admission.h"
 #include "server/answer.h"
 #include "server/clock.h"
-#include "server/digits.h"
+#include "server/dispatch.h"
+#include "server/metrics.h"
+#include "server/pages.h"
 #include "server/peers.h"
 #include "server/server.h"
-#include "server/stream.h"
 #include "server/work.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define DISCARD_SLACK ((size_t)64 * 1024) /* bytes past the body limit that are still read before the refusal */
+
+static const struct route *find_route(const struct server *server, const char *url)
+{
+    const struct route *route = route_find(url);
+    return route && route->page == pages_metrics && server->settings.no_metrics ? NULL : route;
+}
 
 static struct exchange *make_exchange(struct server *server, struct MHD_Connection *connection, const char *url)
 {
@@ -23,7 +30,7 @@ static struct exchange *make_exchange(struct server *server, struct MHD_Connecti
     x->server = server;
     x->connection = connection;
     x->peer = peers_find(connection);
-    x->route = route_find(url);
+    x->route = find_route(server, url);
     x->begun = clock_now();
     x->deadline = x->begun + clock_from_seconds(server->settings.body_timeout);
     atomic_fetch_add(&server->exchanges, 1);
@@ -117,103 +124,15 @@ static enum MHD_Result send_page(struct exchange *x)
     return answer_send(x, &answer);
 }
 
-#define TIMING_SIZE (3 * DIGITS_MAX + 64)
-
-static char *put_timing(char *out, const char *name, int64_t nanoseconds)
-{
-    return digits_put_milliseconds(stpcpy(stpcpy(out, name), ";dur="), nanoseconds);
-}
-
-static void write_timing(const struct exchange *x, char out[TIMING_SIZE])
-{
-    out = put_timing(out, "parse", clock_from_seconds(job_parse_seconds(x->work->job)));
-    out = put_timing(out, ", queue", x->queue);
-    *put_timing(out, ", compute", clock_from_seconds(job_compute_seconds(x->work->job))) = '\0';
-}
-
-static enum MHD_Result send_result(struct exchange *x)
-{
-    struct work *work = x->work;
-    char timing[TIMING_SIZE];
-    x->queue = work->begun - work->queued;
-    if (work->problem != PROBLEM_NONE)
-        return answer_problem(x, &(struct problem){.code = work->problem}, &work->reply);
-    struct answer answer = {.status = 200, .media_type = job_media_type(work->job)};
-    if (job_blocks(work->job) == 1) {
-        write_timing(x, timing);
-        answer.timing = timing;
-        answer.body = work->reply;
-        work->reply = (struct text){0};
-    } else {
-        answer.stream = stream_new(x->server, x->connection, work->job, &x->sent);
-        work->job = NULL;
-        answer.body.failed = !answer.stream;
-    }
-    return answer_send(x, &answer);
-}
-
-static enum MHD_Result send_outcome(struct exchange *x)
-{
-    struct problem problem = {.code = PROBLEM_NONE};
-    peers_attach(x->server->peers, x->peer, NULL);
-    switch ((enum work_state)atomic_load(&x->work->state)) {
-    case WORK_DONE:
-        return send_result(x);
-    case WORK_REFUSED:
-        problem_set(&problem, PROBLEM_QUEUE_FULL, "%zu requests are waiting already.", x->server->settings.queue);
-        break;
-    case WORK_LATE:
-        problem_set(&problem, PROBLEM_DEADLINE, "It was not finished within %g s.", x->server->settings.deadline);
-        break;
-    case WORK_STOPPED:
-        problem_set(&problem, PROBLEM_DRAINING, "The service is shutting down.");
-        break;
-    case WORK_UNWANTED:
-    case WORK_PENDING:
-        return MHD_NO;
-    }
-    return answer_problem(x, &problem, NULL);
-}
-
-/* The order matters: suspended first, then known to the reaper, then given to the pool (reliability rules of
- * libmicrohttpd: whoever resumes must find the connection suspended). */
-static enum MHD_Result submit(struct exchange *x)
-{
-    int64_t deadline = clock_now() + clock_from_seconds(x->server->settings.deadline);
-    if (!peers_move(x->peer, PEERS_WORK, deadline))
-        return MHD_NO;
-    if (!server_suspend(x->server, x->connection)) {
-        x->close = true;
-        return answer_problem(x, &(struct problem){.code = PROBLEM_DRAINING}, NULL);
-    }
-    peers_attach(x->server->peers, x->peer, x->work);
-    work_submit(x->work);
-    return MHD_YES;
-}
-
-static enum MHD_Result start_work(struct exchange *x)
-{
-    if (x->received < x->head.length)
-        return MHD_NO;
-    x->state = EXCHANGE_WORK;
-    x->work = work_new(x->server, x->connection, x->route->kind, JOB_JSON, &x->body, x->charged);
-    if (!x->work)
-        return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
-    x->charged = 0;
-    memcpy(x->work->request_id, x->id, sizeof x->id);
-    x->work->instance = x->route->path;
-    return work_try(x->work) ? send_result(x) : submit(x);
-}
-
 static enum MHD_Result finish(struct exchange *x)
 {
     switch (x->state) {
     case EXCHANGE_STORE:
-        return start_work(x);
+        return dispatch_start(x);
     case EXCHANGE_DISCARD:
         return x->refusal.code == PROBLEM_NONE ? send_page(x) : answer_problem(x, &x->refusal, NULL);
     case EXCHANGE_WORK:
-        return send_outcome(x);
+        return dispatch_finish(x);
     case EXCHANGE_SENT:
         return MHD_NO;
     }
@@ -252,6 +171,23 @@ static const char *find_message(const struct exchange *x, enum MHD_RequestTermin
     return x->status == 0 ? "request aborted" : "reply aborted";
 }
 
+static void count_exchange(const struct exchange *x)
+{
+    metrics_record(x->server->metrics,
+                   &(struct metrics_request){.route = x->route,
+                                             .method = x->head.method,
+                                             .status = x->status,
+                                             .duration = clock_now() - x->begun,
+                                             .bytes_in = x->received,
+                                             .bytes_out = atomic_load_explicit(&x->sent, memory_order_relaxed),
+                                             .refusal = x->problem,
+                                             .queued = x->queued,
+                                             .queue = x->queue,
+                                             .computed = x->numbers > 0,
+                                             .compute_seconds = x->compute_seconds,
+                                             .numbers = x->numbers});
+}
+
 static void log_exchange(const struct exchange *x, enum MHD_RequestTerminationCode code)
 {
     enum log_level level = x->route && x->route->probe ? LOG_DEBUG : LOG_INFO;
@@ -283,6 +219,7 @@ void exchange_complete(void *context, struct MHD_Connection *connection, void **
         peers_move(x->peer, PEERS_IDLE, clock_now() + clock_from_seconds(server->settings.idle_timeout));
     }
     log_exchange(x, code);
+    count_exchange(x);
     drop_body(x);
     work_release(x->work);
     free(x);

@@ -39,11 +39,15 @@ struct exchange {
     size_t charged;  /* bytes of the body in the server's budget */
     size_t received; /* bytes of the body read */
     struct work *work;
-    int64_t begun, deadline; /* of the body */
-    int64_t queue;           /* nanoseconds waited for a worker */
-    bool close;              /* the connection cannot go on after the reply */
-    unsigned status;         /* that was sent; 0: none yet */
-    atomic_size_t sent;      /* bytes of the reply's body handed over */
+    int64_t begun, deadline;   /* of the body */
+    bool queued;               /* it went to the pool */
+    int64_t queue;             /* nanoseconds waited for a worker */
+    bool close;                /* the connection cannot go on after the reply */
+    enum problem_code problem; /* that was sent */
+    double compute_seconds;    /* of the job that ran */
+    size_t numbers;            /* in its reply; 0: none ran */
+    unsigned status;           /* that was sent; 0: none yet */
+    atomic_size_t sent;        /* bytes of the reply's body handed over */
     char id[IDENTITY_SIZE];
 };
 

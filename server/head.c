@@ -137,6 +137,11 @@ bool head_read(struct head *head, struct MHD_Connection *connection, const char 
     return !head->content_length || check_length(head, problem);
 }
 
+const char *head_method_name(enum method method)
+{
+    return method_names[method];
+}
+
 bool head_check_target(const char *target, struct problem *problem)
 {
     size_t length = strnlen(target, TARGET_MAX + 1);

@@ -44,6 +44,9 @@ struct head {
 bool head_read(struct head *head, struct MHD_Connection *connection, const char *method, const char *version,
                size_t max_header, struct problem *problem);
 
+/* "GET" ... or "other". */
+const char *head_method_name(enum method method);
+
 /* The same for the target as it came, before libmicrohttpd decodes it. */
 bool head_check_target(const char *target, struct problem *problem);
 

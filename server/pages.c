@@ -5,6 +5,7 @@
 #include "server/answer.h"
 #include "server/clock.h"
 #include "server/exchange.h"
+#include "server/metrics.h"
 #include "server/server.h"
 #include "server/version.h"
 
@@ -122,4 +123,11 @@ void pages_info(const struct exchange *exchange, struct answer *answer)
     write_features(&w);
     writer_object_end(&w);
     finish_json(answer, 200);
+}
+
+void pages_metrics(const struct exchange *exchange, struct answer *answer)
+{
+    metrics_write(exchange->server->metrics, exchange->server, &answer->body);
+    answer->status = 200;
+    answer->media_type = "text/plain; version=0.0.4; charset=utf-8";
 }

@@ -8,5 +8,6 @@ route_page pages_links;
 route_page pages_alive;
 route_page pages_ready;
 route_page pages_info;
+route_page pages_metrics;
 
 #endif

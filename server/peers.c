@@ -2,6 +2,7 @@
 #include "server/peers.h"
 
 #include "server/clock.h"
+#include "server/notice.h"
 #include "server/settings.h"
 #include "server/work.h"
 
@@ -10,8 +11,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -32,13 +33,9 @@ struct peers {
     pthread_mutex_t mutex; /* the list, and that a listed descriptor is open */
     struct entry *first;
     size_t open;
-    size_t late_length;
-    char late[512]; /* the reply to a request that does not arrive */
+    char late[NOTICE_MAX]; /* the reply to a request that does not arrive in time */
+    char cut[NOTICE_MAX];  /* the same to a body that ends before its announced length */
 };
-
-#define LATE_BODY \
-    "{\"type\":\"/problems/timeout\",\"title\":\"The request did not arrive in time\",\"status\":408," \
-    "\"code\":\"timeout\",\"detail\":\"The rest of the request took too long.\"}\n"
 
 static uint64_t pack_wait(enum peers_state state, int64_t deadline)
 {
@@ -50,25 +47,16 @@ static enum peers_state find_state(uint64_t wait)
     return (enum peers_state)(wait & ((1u << STATE_BITS) - 1));
 }
 
-static void write_late(struct peers *peers)
-{
-    const struct settings *settings = peers->settings;
-    bool open = !settings->no_cors && settings_list_has(&settings->cors_origin, "*");
-    int length = snprintf(peers->late, sizeof peers->late,
-                          "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/problem+json\r\n"
-                          "Content-Length: %zu\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n"
-                          "%sConnection: close\r\n\r\n%s",
-                          sizeof LATE_BODY - 1, open ? "Access-Control-Allow-Origin: *\r\n" : "", LATE_BODY);
-    peers->late_length = (size_t)length;
-}
-
 struct peers *peers_new(const struct settings *settings)
 {
     struct peers *peers = calloc(1, sizeof *peers);
     if (!peers)
         return NULL;
     peers->settings = settings;
-    write_late(peers);
+    notice_write(peers->late, settings, "Request Timeout", PROBLEM_TIMEOUT,
+                 "The rest of the request took too long to arrive.");
+    notice_write(peers->cut, settings, "Bad Request", PROBLEM_BAD_REQUEST,
+                 "The body ended before its announced length.");
     pthread_mutex_init(&peers->mutex, NULL);
     return peers;
 }
@@ -171,17 +159,17 @@ static bool has_spoken(int descriptor)
 }
 
 /* libmicrohttpd writes nothing while it reads a request, so this is the place of the reply. */
-static void say_late(const struct peers *peers, int descriptor, enum peers_state state)
+static void say(int descriptor, const char *notice)
 {
-    if (state == PEERS_BODY || (state == PEERS_HEAD && has_spoken(descriptor)))
-        (void)!send(descriptor, peers->late, peers->late_length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)!send(descriptor, notice, strlen(notice), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void cut_entry(const struct peers *peers, struct entry *entry, uint64_t wait)
+static void cut_entry(struct entry *entry, uint64_t wait, const char *notice)
 {
     if (!atomic_compare_exchange_strong(&entry->wait, &wait, (uint64_t)PEERS_CUT))
         return;
-    say_late(peers, entry->descriptor, find_state(wait));
+    if (notice)
+        say(entry->descriptor, notice);
     shutdown(entry->descriptor, SHUT_RDWR);
 }
 
@@ -189,6 +177,12 @@ static bool has_hung_up(int descriptor)
 {
     struct pollfd poller = {.fd = descriptor, .events = POLLRDHUP};
     return poll(&poller, 1, 0) > 0;
+}
+
+static bool has_unread(int descriptor)
+{
+    int unread = 0;
+    return ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0;
 }
 
 struct given_up {
@@ -217,14 +211,35 @@ static void abandon_all(struct given_up *list)
     }
 }
 
+static void check_late(const struct peers *peers, struct entry *entry, uint64_t wait)
+{
+    enum peers_state state = find_state(wait);
+    bool told = state == PEERS_BODY || (state == PEERS_HEAD && has_spoken(entry->descriptor));
+    if (state != PEERS_WORK)
+        cut_entry(entry, wait, told ? peers->late : NULL);
+}
+
+/* libmicrohttpd 0.9.75 may not notice the end of a connection before it writes to it. */
+static void check_gone(const struct peers *peers, struct entry *entry, uint64_t wait)
+{
+    enum peers_state state = find_state(wait);
+    if (state != PEERS_WORK && state != PEERS_REPLY && !has_unread(entry->descriptor))
+        cut_entry(entry, wait, state == PEERS_BODY ? peers->cut : NULL);
+}
+
 static void check_entry(const struct peers *peers, struct entry *entry, uint64_t now, struct given_up *list)
 {
     uint64_t wait = atomic_load(&entry->wait);
-    bool late_now = wait >> STATE_BITS < now;
-    if (entry->work && (late_now || has_hung_up(entry->descriptor)))
-        give_up(list, entry, late_now ? WORK_LATE : WORK_UNWANTED);
-    else if (late_now && find_state(wait) != PEERS_WORK && find_state(wait) != PEERS_CUT)
-        cut_entry(peers, entry, wait);
+    bool late = wait >> STATE_BITS < now;
+    if (find_state(wait) == PEERS_CUT)
+        return;
+    bool gone = !late && has_hung_up(entry->descriptor);
+    if (entry->work && (late || gone))
+        give_up(list, entry, late ? WORK_LATE : WORK_UNWANTED);
+    else if (late)
+        check_late(peers, entry, wait);
+    else if (gone)
+        check_gone(peers, entry, wait);
 }
 
 void peers_reap(struct peers *peers)
@@ -252,12 +267,11 @@ size_t peers_abandon(struct peers *peers)
 
 static bool is_silent(struct entry *entry, int64_t since)
 {
-    int unread = 0;
     enum peers_state state = find_state(atomic_load(&entry->wait));
     if (state == PEERS_CUT)
         return true;
     return (state == PEERS_IDLE || state == PEERS_HEAD) && atomic_load(&entry->moved) <= since &&
-           (ioctl(entry->descriptor, FIONREAD, &unread) != 0 || unread == 0);
+           !has_unread(entry->descriptor);
 }
 
 bool peers_silent(struct peers *peers, int64_t since)

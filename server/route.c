@@ -13,6 +13,7 @@ static const struct route rows[] = {
     {.path = "/livez", .allow = READ, .page = pages_alive, .probe = true, .summary = "whether the process is alive"},
     {.path = "/readyz", .allow = READ, .page = pages_ready, .probe = true, .summary = "whether it takes requests"},
     {.path = "/health", .allow = READ, .page = pages_ready, .probe = true, .summary = "the same as /readyz"},
+    {.path = "/metrics", .allow = READ, .page = pages_metrics, .probe = true, .summary = "counters for Prometheus"},
     {.path = "/v1/info", .allow = READ, .page = pages_info, .summary = "versions, limits and features"},
     {.path = "/v1/attention",
      .allow = COMPUTE,
@@ -32,6 +33,11 @@ const struct route *route_find(const char *path)
 const struct route *route_row(size_t index)
 {
     return index < sizeof rows / sizeof *rows ? &rows[index] : NULL;
+}
+
+size_t route_index(const struct route *route)
+{
+    return (size_t)(route - rows);
 }
 
 bool route_allows(const struct route *route, enum method method)

@@ -30,6 +30,9 @@ const struct route *route_find(const char *path);
 /* Row `index`, or NULL past the last. */
 const struct route *route_row(size_t index);
 
+/* Which row it is. */
+size_t route_index(const struct route *route);
+
 /* Whether the method is served there. OPTIONS is, everywhere. */
 bool route_allows(const struct route *route, enum method method);
 

@@ -8,6 +8,7 @@
 #include "server/cpu.h"
 #include "server/exchange.h"
 #include "server/listener.h"
+#include "server/metrics.h"
 #include "server/peers.h"
 #include "server/signals.h"
 #include "server/version.h"
@@ -150,8 +151,9 @@ static bool start_parts(struct server *server)
     const struct settings *settings = &server->settings;
     server->spent = answer_make_spent();
     server->peers = peers_new(settings);
+    server->metrics = metrics_new();
     server->pool = pool_start(settings->workers, settings->queue);
-    if (!server->spent || !server->peers || !server->pool)
+    if (!server->spent || !server->peers || !server->metrics || !server->pool)
         return fail(server, "the threads could not be started");
     return true;
 }
@@ -220,6 +222,7 @@ void server_stop(struct server *server)
     if (server->spent)
         MHD_destroy_response(server->spent);
     peers_free(server->peers);
+    metrics_free(server->metrics);
 }
 
 bool server_suspend(struct server *server, struct MHD_Connection *connection)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct metrics;
 struct peers;
 
 enum server_phase {
@@ -29,6 +30,7 @@ struct server {
     struct log *log;
     struct pool *pool;
     struct peers *peers;
+    struct metrics *metrics;
     struct MHD_Daemon *daemon;
     struct MHD_Response *spent; /* the 503 that needs no memory */
     struct budget bodies;       /* bytes of bodies held */

@@ -34,6 +34,7 @@
     X(cors_origin, "cors-origin", LIST, "*", 0, 0, \
       "origin whose pages may read replies, \"*\" for all; may be repeated") \
     X(no_cors, "no-cors", SWITCH, "false", 0, 0, "send no CORS headers at all") \
+    X(no_metrics, "no-metrics", SWITCH, "false", 0, 0, "do not serve /metrics") \
     X(log_format, "log-format", FORMAT, "json", 0, 0, "json or text") \
     X(log_level, "log-level", LEVEL, "info", 0, 0, "debug, info, warn or error") \
     X(allow_vulnerable_libmicrohttpd, "allow-vulnerable-libmicrohttpd", SWITCH, "false", 0, 0, \

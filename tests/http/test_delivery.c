@@ -212,14 +212,18 @@ START_TEST(body_on_get_is_read_and_forgotten)
 }
 END_TEST
 
-/* libmicrohttpd offers no way to say more. */
+/* libmicrohttpd may notice first, and then closes without a word. */
 START_TEST(body_shorter_than_announced_is_never_taken)
 {
+    char *body = NULL;
     struct wire wire = wire_open(&service);
     ck_assert(wire_send(&wire, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"));
     ck_assert(wire_send(&wire, SAMPLE_CAT));
     shutdown(wire.descriptor, SHUT_WR);
-    ck_assert_int_eq(wire_receive(&wire, NULL, 30), 0);
+    int status = wire_receive(&wire, &body, 30);
+    ck_assert_msg(status == 400 || status == 0, "status %d", status);
+    ck_assert(status == 0 || strstr(body, "\"status\":400"));
+    free(body);
     wire_close(&wire);
 }
 END_TEST

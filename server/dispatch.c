@@ -1,0 +1,106 @@
+/* From a body to a reply, here or by way of the pool. */
+#include "server/dispatch.h"
+
+#include "server/answer.h"
+#include "server/clock.h"
+#include "server/digits.h"
+#include "server/exchange.h"
+#include "server/peers.h"
+#include "server/server.h"
+#include "server/stream.h"
+#include "server/work.h"
+
+#include <string.h>
+
+#define TIMING_SIZE (3 * DIGITS_MAX + 64)
+
+static char *put_timing(char *out, const char *name, int64_t nanoseconds)
+{
+    return digits_put_milliseconds(stpcpy(stpcpy(out, name), ";dur="), nanoseconds);
+}
+
+static void write_timing(const struct exchange *x, char out[TIMING_SIZE])
+{
+    out = put_timing(out, "parse", clock_from_seconds(job_parse_seconds(x->work->job)));
+    out = put_timing(out, ", queue", x->queue);
+    *put_timing(out, ", compute", clock_from_seconds(job_compute_seconds(x->work->job))) = '\0';
+}
+
+static enum MHD_Result send_result(struct exchange *x)
+{
+    struct work *work = x->work;
+    char timing[TIMING_SIZE];
+    x->queue = work->begun - work->queued;
+    if (work->job) {
+        x->compute_seconds = job_compute_seconds(work->job);
+        x->numbers = job_numbers(work->job);
+    }
+    if (work->problem != PROBLEM_NONE)
+        return answer_problem(x, &(struct problem){.code = work->problem}, &work->reply);
+    struct answer answer = {.status = 200, .media_type = job_media_type(work->job)};
+    if (job_blocks(work->job) == 1) {
+        write_timing(x, timing);
+        answer.timing = timing;
+        answer.body = work->reply;
+        work->reply = (struct text){0};
+    } else {
+        answer.stream = stream_new(x->server, x->connection, work->job, &x->sent);
+        work->job = NULL;
+        answer.body.failed = !answer.stream;
+    }
+    return answer_send(x, &answer);
+}
+
+enum MHD_Result dispatch_finish(struct exchange *x)
+{
+    struct problem problem = {.code = PROBLEM_NONE};
+    peers_attach(x->server->peers, x->peer, NULL);
+    switch ((enum work_state)atomic_load(&x->work->state)) {
+    case WORK_DONE:
+        return send_result(x);
+    case WORK_REFUSED:
+        problem_set(&problem, PROBLEM_QUEUE_FULL, "%zu requests are waiting already.", x->server->settings.queue);
+        break;
+    case WORK_LATE:
+        problem_set(&problem, PROBLEM_DEADLINE, "It was not finished within %g s.", x->server->settings.deadline);
+        break;
+    case WORK_STOPPED:
+        problem_set(&problem, PROBLEM_DRAINING, "The service is shutting down.");
+        break;
+    case WORK_UNWANTED:
+    case WORK_PENDING:
+        return MHD_NO;
+    }
+    return answer_problem(x, &problem, NULL);
+}
+
+/* The order matters: suspended first, then known to the reaper, then given to the pool (reliability rules of
+ * libmicrohttpd: whoever resumes must find the connection suspended). */
+static enum MHD_Result submit(struct exchange *x)
+{
+    int64_t deadline = clock_now() + clock_from_seconds(x->server->settings.deadline);
+    if (!peers_move(x->peer, PEERS_WORK, deadline))
+        return MHD_NO;
+    if (!server_suspend(x->server, x->connection)) {
+        x->close = true;
+        return answer_problem(x, &(struct problem){.code = PROBLEM_DRAINING}, NULL);
+    }
+    x->queued = true;
+    peers_attach(x->server->peers, x->peer, x->work);
+    work_submit(x->work);
+    return MHD_YES;
+}
+
+enum MHD_Result dispatch_start(struct exchange *x)
+{
+    if (x->received < x->head.length)
+        return MHD_NO;
+    x->state = EXCHANGE_WORK;
+    x->work = work_new(x->server, x->connection, x->route->kind, JOB_JSON, &x->body, x->charged);
+    if (!x->work)
+        return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
+    x->charged = 0;
+    memcpy(x->work->request_id, x->id, sizeof x->id);
+    x->work->instance = x->route->path;
+    return work_try(x->work) ? send_result(x) : submit(x);
+}
