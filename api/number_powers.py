@@ -74,6 +74,24 @@ def prove_printing(q, whole_step):
     return k
 
 
+FLOAT32_FIRST, FLOAT32_LAST = -39, -1
+
+
+def print_float32_steps():
+    """Floats c * 2^q of everyday size, c of 24 bits: v = ((c << shift) * power / 2^64) * 10^k, and how far the interval
+    of those that round to v reaches to either side of it, in units of 2^-60 * 10^k."""
+    print("#define NUMBER_FLOAT32_FIRST (%d)\n#define NUMBER_FLOAT32_LAST (%d)\n" % (FLOAT32_FIRST, FLOAT32_LAST))
+    print("struct number_float32 {\n    uint64_t power, reach;\n    int shift, k;\n};\n")
+    print("/* c * 2^q = ((c << shift) * power / 2^64) * 10^k; half a unit of c is reach / 2^60 * 10^k. */")
+    print("static const struct number_float32 number_float32[] = {")
+    for q in range(FLOAT32_FIRST, FLOAT32_LAST + 1):
+        k = floor_log10(Fraction(2) ** q)
+        power = (leading_bits(-k) >> 64) + 1
+        shift = q + floor_log2(Fraction(10) ** -k) + 1
+        print("    {0x%016x, 0x%016x, %d, %d}, /* 2^%d */" % (power, power >> (5 - shift), shift, k, q))
+    print("};")
+
+
 def main():
     for q in range(-1074, 972):
         assert prove_printing(q, Fraction(2) ** q) == q * 1262611 >> 22
@@ -90,7 +108,9 @@ def main():
         assert bits & (2 ** 64 - 1) != 2 ** 64 - 1  # so that low + 1 does not carry
         assert floor_log2(power(p)) == p * 1741647 >> 19
         print("    {0x%016x, 0x%016x}, /* 10^%d */" % (bits >> 64, bits & (2 ** 64 - 1), p))
-    print("};\n\n#endif")
+    print("};\n")
+    print_float32_steps()
+    print("\n#endif")
 
 
 if __name__ == "__main__":

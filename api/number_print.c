@@ -1,4 +1,4 @@
-/* Printing numbers: the shortest decimal by Giulietti's Schubfach, fixed places by 128-bit arithmetic.
+/* Printing the shortest decimal that reads back, by Giulietti's Schubfach.
  *
  * Raffaello Giulietti, The Schubfach way to render doubles, 2021: among the multiples of 10^k, where 10^k is the
  * largest power of ten not wider than the gap between a number's neighbours, at most one lies in its rounding interval
@@ -6,36 +6,11 @@
  * are enough for doubles; for floats, whose 2^32 values can all be tried, `make numbers` shows that 64 are. */
 #include "api/number.h"
 
+#include "api/number_digits.h"
 #include "api/number_powers.h"
 
 #include <stdint.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 uint128;
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is the lowest byte of a word");
-
-#define ONES UINT64_C(0x0101010101010101)
-#define INLINE static inline __attribute__((always_inline))
-
-static const uint64_t tens[] = {1,
-                                10,
-                                100,
-                                1000,
-                                10000,
-                                100000,
-                                1000000,
-                                10000000,
-                                100000000,
-                                1000000000,
-                                10000000000,
-                                100000000000,
-                                1000000000000,
-                                10000000000000,
-                                100000000000000,
-                                1000000000000000,
-                                10000000000000000,
-                                100000000000000000};
 
 /* digits * 10^exponent; the digits may end in zeros. */
 struct decimal {
@@ -130,22 +105,6 @@ INLINE int count_digits(uint64_t n)
     return guess + (n >= tens[guess]);
 }
 
-/* The eight digits of n < 10^8 as bytes 0 .. 9, the first in the lowest: halves, quarters, eighths, side by side. */
-INLINE uint64_t spread_eight(uint32_t n)
-{
-    uint64_t halves = n / 10000 | (uint64_t)(n % 10000) << 32;
-    uint64_t hundreds = (halves * 5243 >> 19) & UINT64_C(0x0000007f0000007f);
-    uint64_t pairs = hundreds | (halves - hundreds * 100) << 16;
-    uint64_t ones = (pairs * 103 >> 10) & UINT64_C(0x000f000f000f000f);
-    return ones | (pairs - ones * 10) << 8;
-}
-
-/* Without the zero bytes at the end. */
-INLINE int count_used(uint64_t bytes)
-{
-    return bytes == 0 ? 0 : 8 - __builtin_clzll(bytes) / 8;
-}
-
 static char *print_exponent(char *out, int exponent)
 {
     *out++ = 'e';
@@ -177,42 +136,72 @@ static char *print_any(char *out, const char *digits, int count, int exponent)
     return out;
 }
 
-/* Digits of a normal float that is no power of two: v = V * 10^k, V = i + f / 2^64. Its interval reaches at least half
- * a unit to both sides, so the nearest whole number is always in it, and all that is left to ask is whether a multiple
- * of ten is. What the power lacks changes V and the reach by less than SLACK: within that they are equal (and then the
- * interval's end belongs to it if c is even). For all floats this gives what choose_digits gives: `make numbers`. */
+/* Digits of a normal float that is no power of two: v = (i + f / 2^64) * 10^k. Its interval reaches at least half a
+ * unit to both sides, so the nearest whole number is always in it, and all that is left to ask is whether a multiple of
+ * ten is. What the power lacks changes both sides of a comparison by less than SLACK: within that they are equal (and
+ * then the interval's end belongs to it if c is even). For all floats this gives what choose_digits gives: `make
+ * numbers`. */
 #define SLACK (UINT64_C(1) << 25)
 #define TEN (UINT64_C(10) << 60)
 
-INLINE uint64_t round_digits(uint64_t c, uint64_t power, int shift)
+/* Up to eight digits and the one after them. */
+struct split {
+    uint32_t tens, ones;
+};
+
+INLINE struct split round_digits(uint32_t c, const struct number_float32 *step)
 {
-    uint128 product = (uint128)(c << shift) * power;
+    uint64_t odd = c & 1;
+    uint128 product = (uint128)((uint64_t)c << step->shift) * step->power;
     uint32_t i = (uint32_t)(product >> 64);
     uint64_t f = (uint64_t)product;
-    uint32_t ten = i / 10 * 10;
-    uint64_t past_ten = (uint64_t)(i - ten) << 60 | f >> 4;
-    uint64_t reach = (power >> (5 - shift)) + SLACK - 2 * SLACK * (c & 1);
-    uint32_t nearest = i + (f >= (UINT64_C(1) << 63) + 16 * SLACK - 32 * SLACK * (i & 1));
+    uint32_t ten = i / 10;
+    uint32_t ones = i - ten * 10;
+    uint64_t past_ten = (uint64_t)ones << 60 | f >> 4;
+    uint64_t reach = step->reach + SLACK - 2 * SLACK * odd;
     uint32_t above = past_ten >= TEN - reach;
-    uint32_t use_ten = -(uint32_t)(above | (past_ten <= reach));
-    return nearest ^ ((nearest ^ (ten + 10 * above)) & use_ten);
+    uint32_t keep = ((past_ten <= reach) - 1U) & (above - 1U); /* all bits, when no multiple of ten will do */
+    ones += f >= (UINT64_C(1) << 63) + 16 * SLACK - 32 * SLACK * (i & 1);
+    above |= keep & (ones == 10);
+    return (struct split){ten + above, ones & keep & (above - 1)};
 }
 
-/* Nine digits, first the lowest byte of `eight` and last on its own, of which `used` are wanted, the first counting
- * 10^exponent, -5 .. 6. All are stored behind the point's place; then the first bytes once more, with the point. */
-INLINE char *print_nine(char *out, uint64_t eight, unsigned last, int used, int exponent)
+/* Where nine digits go when the first counts 10^exponent: before the point those of `mask`, the others `later` bytes
+ * further on, over zeros and a point. `lead` characters stand before the point. */
+struct form {
+    uint64_t mask, zeros;
+    int later, lead;
+};
+
+#define FORM_FIRST (-5)
+
+/* The first in the lowest byte of `eight` and the last on its own, of which `used` are wanted. All are stored behind
+ * the point; then the first bytes once more, with the point. */
+INLINE char *print_nine(char *out, uint64_t eight, uint32_t last, int used, int exponent)
 {
-    int zeros = -exponent & (exponent >> 31); /* no branch: half of all numbers are below 1 */
-    int lead = 8 * (exponent + zeros + 1);
-    uint64_t text = eight << (8 * zeros);
-    uint64_t after = text >> lead << lead;
+    static const struct form forms[] = {
+        {0x0000000000000000, 0x3030303030302e30, 6, 1}, /* 10^-5 */
+        {0x0000000000000000, 0x3030303030302e30, 5, 1}, /* 10^-4 */
+        {0x0000000000000000, 0x3030303030302e30, 4, 1}, /* 10^-3 */
+        {0x0000000000000000, 0x3030303030302e30, 3, 1}, /* 10^-2 */
+        {0x0000000000000000, 0x3030303030302e30, 2, 1}, /* 10^-1 */
+        {0x00000000000000ff, 0x3030303030302e30, 1, 1}, /* 10^0 */
+        {0x000000000000ffff, 0x30303030302e3030, 1, 2}, /* 10^1 */
+        {0x0000000000ffffff, 0x303030302e303030, 1, 3}, /* 10^2 */
+        {0x00000000ffffffff, 0x3030302e30303030, 1, 4}, /* 10^3 */
+        {0x000000ffffffffff, 0x30302e3030303030, 1, 5}, /* 10^4 */
+        {0x0000ffffffffffff, 0x302e303030303030, 1, 6}, /* 10^5 */
+        {0x00ffffffffffffff, 0x2e30303030303030, 1, 7}, /* 10^6 */
+    };
+    const struct form *form = &forms[exponent - FORM_FIRST];
+    uint64_t before = eight & form->mask;
+    uint64_t text = before + ((eight - before) << (8 * form->later)) + form->zeros;
     uint64_t stored = eight + '0' * ONES;
-    text = text + 0xff * after + '0' * ONES - ((uint64_t)('0' - '.') << lead);
-    memcpy(out + 1 + zeros, &stored, sizeof stored);
-    out[9 + zeros] = (char)('0' + last);
+    memcpy(out + form->later, &stored, sizeof stored);
+    out[form->later + 8] = (char)('0' + last);
     memcpy(out, &text, sizeof text);
-    int digits = used + zeros;
-    return out + (8 * digits > lead ? digits + 1 : lead / 8);
+    int length = used + form->later; /* the point included */
+    return out + (length > form->lead + 1 ? length : form->lead);
 }
 
 static __attribute__((noinline)) char *print_rest_float32(char *out, uint32_t bits)
@@ -234,48 +223,22 @@ static __attribute__((noinline)) char *print_rest_float32(char *out, uint32_t bi
 
 char *number_print_float32(char *out, float value)
 {
-    static const uint32_t to_nine[] = {100, 10, 1};
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     *out = '-';
     out += bits >> 31;
     uint32_t fraction = bits & 0x7fffff;
-    int q = (int)(bits >> 23 & 0xff) - 150;
-    int k = find_k(q, false);
-    if (q < -39 || q > -1 || fraction == 0)
+    uint32_t index = (bits >> 23 & 0xff) - 150 - (uint32_t)NUMBER_FLOAT32_FIRST;
+    if (index > NUMBER_FLOAT32_LAST - NUMBER_FLOAT32_FIRST || fraction == 0)
         return print_rest_float32(out, bits);
-    uint64_t power = number_powers[-k - NUMBER_POWERS_FIRST].high + 1;
-    uint32_t digits = (uint32_t)round_digits(fraction | 1 << 23, power, q + number_power_log2(-k) + 1);
-    unsigned more = (unsigned)(digits >= 10000000) + (digits >= 100000000); /* than seven digits */
-    uint32_t nine = digits * to_nine[more];
-    uint32_t first = nine / 100000000;
-    uint64_t rest = spread_eight(nine - first * 100000000);
-    int used = 1 + (70 - __builtin_clzll(2 * rest + 1)) / 8;
-    return print_nine(out, rest << 8 | first, (unsigned)(rest >> 56), used, k + 6 + (int)more);
-}
-
-/* Seventeen digits, the first of which counts 10^exponent. */
-struct spread {
-    uint64_t first, middle, last; /* bytes '0' .. '9', the first digit in the lowest */
-    int used;
-};
-
-INLINE struct spread spread_all(uint64_t seventeen)
-{
-    uint64_t sixteen = seventeen % tens[16];
-    uint64_t middle = spread_eight((uint32_t)(sixteen / 100000000));
-    uint64_t last = spread_eight((uint32_t)(sixteen % 100000000));
-    return (struct spread){.first = '0' + seventeen / tens[16],
-                           .middle = middle + '0' * ONES,
-                           .last = last + '0' * ONES,
-                           .used = 1 + (last ? 8 + count_used(last) : count_used(middle))};
-}
-
-INLINE void store_spread(char *out, const struct spread *spread)
-{
-    *out = (char)spread->first;
-    memcpy(out + 1, &spread->middle, sizeof spread->middle);
-    memcpy(out + 9, &spread->last, sizeof spread->last);
+    const struct number_float32 *step = &number_float32[index];
+    struct split split = round_digits(fraction | 1 << 23, step);
+    uint64_t backwards = spread_backwards(split.tens);
+    unsigned missing = (unsigned)(split.tens < 10000000) + (split.tens < 1000000); /* of nine digits */
+    uint64_t eight = __builtin_bswap64(backwards) >> (8 * missing) | (uint64_t)split.ones << 8 << (56 - 8 * missing);
+    unsigned zeros = (unsigned)__builtin_ctzll(backwards) / 8 + 1; /* at the end, when the ninth is one */
+    unsigned used = 9 - missing - (zeros & ((split.ones != 0) - 1U));
+    return print_nine(out, eight, split.ones, (int)used, step->k + 8 - (int)missing);
 }
 
 /* The digits are stored one byte late, then those before the point once more, in their place, with the point. */
@@ -314,89 +277,4 @@ char *number_print_float64(char *out, double value)
     char text[17];
     store_spread(text, &spread);
     return print_any(out, text, spread.used, exponent);
-}
-
-static char *print_whole(char *out, uint64_t n)
-{
-    char reversed[20];
-    int count = 0;
-    for (; n > 0 || count == 0; n /= 10)
-        reversed[count++] = (char)('0' + n % 10);
-    while (count > 0)
-        *out++ = reversed[--count];
-    return out;
-}
-
-#define LIMB UINT64_C(1000000000000000000)
-#define LIMBS 18 /* of 18 digits: 2^1024 has 309 */
-
-/* c * 2^q */
-static char *print_large(char *out, uint64_t c, int q)
-{
-    uint64_t limbs[LIMBS] = {c};
-    int used = 1;
-    for (; q > 0; q -= 32) {
-        int step = q < 32 ? q : 32;
-        uint64_t carry = 0;
-        for (int i = 0; i < used; i++) {
-            uint128 limb = ((uint128)limbs[i] << step) + carry;
-            limbs[i] = (uint64_t)(limb % LIMB);
-            carry = (uint64_t)(limb / LIMB);
-        }
-        if (carry > 0)
-            limbs[used++] = carry;
-    }
-    out = print_whole(out, limbs[--used]);
-    while (used-- > 0) {
-        char *end = out + 18;
-        for (uint64_t limb = limbs[used]; end > out; limb /= 10)
-            *--end = (char)('0' + limb % 10);
-        out += 18;
-    }
-    return out;
-}
-
-/* Places of digits = c * 10^places / 2^s, rounded half to even: everything that decides is in the 128 bits. */
-static uint64_t round_fraction(uint64_t c, int s, uint64_t whole, int places)
-{
-    if (s > 127)
-        return 0; /* c * 10^17 < 2^110 is less than half */
-    uint128 product = (uint128)c * tens[places];
-    uint128 half = (uint128)1 << (s - 1);
-    uint128 rest = product & (half + (half - 1));
-    uint64_t digits = (uint64_t)(product >> s);
-    bool odd = ((places == 0 ? whole : digits) & 1) != 0;
-    return digits + (rest > half || (rest == half && odd));
-}
-
-static char *print_fraction(char *out, uint64_t digits, int places)
-{
-    struct spread spread = spread_all(digits * tens[17 - places]);
-    *out = '.';
-    store_spread(out + 1, &spread);
-    return out + 1 + spread.used;
-}
-
-char *number_print_rounded(char *out, double value, int decimals)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    *out = '-';
-    out += bits >> 63;
-    int field = (int)(bits >> 52 & 0x7ff);
-    uint64_t c = (bits & ((UINT64_C(1) << 52) - 1)) | (uint64_t)(field != 0) << 52;
-    int q = field - 1075 + (field == 0);
-    if (q > 10)
-        return print_large(out, c, q);
-    if (q >= 0)
-        return print_whole(out, c << q);
-    uint64_t whole = q > -64 ? c >> -q : 0;
-    uint64_t fraction = q > -64 ? c - (whole << -q) : c;
-    uint64_t digits = round_fraction(fraction, -q, whole, decimals);
-    if (digits == tens[decimals]) {
-        whole++;
-        digits = 0;
-    }
-    out = print_whole(out, whole);
-    return digits == 0 ? out : print_fraction(out, digits, decimals);
 }
