@@ -110,8 +110,9 @@ static void write_example(void *context, const struct option *o)
     text_free(&body);
     if (!o->inner)
         return;
-    strcat(name, ".");
-    struct examples inner = {e->w, e->table, name};
+    char prefix[sizeof name + 1];
+    snprintf(prefix, sizeof prefix, "%s.", name);
+    struct examples inner = {e->w, e->table, prefix};
     option_each(o->inner, write_example, &inner);
 }
 

@@ -116,12 +116,13 @@ static bool convert(struct decoder *d, struct tensor t, const struct place *at, 
 bool packed_read(struct decoder *d, const json_t *value, const struct place *at, bool hides, struct tensor *out)
 {
     struct packed p = {0};
-    struct tensor t;
+    struct tensor t = {0};
     size_t faults = d->err->count;
     decode_object(d, packed_table(), value, at, &p);
     if (d->err->count > faults || !p.shape.values || !p.base64)
         return false;
     const struct place base64 = {.parent = at, .name = "base64"};
-    return shape_of(d, &p, at, &t) && decode_bytes(d, p.base64, &base64, &t) && check_finite(d, t, hides, at) &&
-           convert(d, t, at, out);
+    if (!shape_of(d, &p, at, &t) || !decode_bytes(d, p.base64, &base64, &t) || !t.data)
+        return false;
+    return check_finite(d, t, hides, at) && convert(d, t, at, out);
 }

@@ -40,7 +40,7 @@ char *place_words(const struct place *at, char out[PLACE_TEXT])
 {
     out[append_place(at, true, out)] = '\0';
     if (out[0] == '\0')
-        strcpy(out, "The request");
+        memcpy(out, "The request", sizeof "The request");
     return out;
 }
 

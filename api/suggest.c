@@ -31,7 +31,7 @@ static void fill_row(size_t i, const char *a, const char *b, const size_t *two_u
 
 size_t suggest_distance(const char *a, const char *b)
 {
-    size_t rows[3][SUGGEST_NAME_MAX + 1];
+    size_t rows[3][SUGGEST_NAME_MAX + 1] = {{0}};
     size_t length = strlen(a);
     size_t width = strlen(b);
     if (length > SUGGEST_NAME_MAX || width > SUGGEST_NAME_MAX)
