@@ -89,6 +89,10 @@ tests/api_USES = $(api_USES) $(check_CFLAGS)
 tests/server_USES = $(api_USES) $(server_USES) $(check_CFLAGS)
 tests/http_USES = $(json_CFLAGS) $(curl_CFLAGS) $(check_CFLAGS)
 tests/fuzz_USES = $(api_USES)
+tests/numbers_SEES := core api tests
+tests/bench_SEES := core api
+tests/numbers_USES = $(api_USES)
+tests/bench_USES = $(api_USES)
 core_ARCHIVES := $B/libcore.a
 api_ARCHIVES := $B/libapi.a $(core_ARCHIVES)
 server_ARCHIVES := $B/libserver.a $(api_ARCHIVES)
@@ -105,6 +109,7 @@ MAIN := $B/server/main.o
 TEST_PROGRAMS := $(SUITES:%=$B/tests/%/suite)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 REPLAYS := $(FUZZERS:%=$B/tests/fuzz/%)
+BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/*.c))
 
 # The source's revision goes into one object, made again when it changes.
 $B/server/version.o: private CPPFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_REVISION='"$(REVISION)"'
@@ -177,7 +182,20 @@ $(foreach suite,$(SUITES),$(eval $(call SUITE,$(suite))))
 $(eval $(call COMPILED,tests/fuzz,tests-fuzz,deps-run))
 $(foreach fuzzer,$(FUZZERS),$(eval $(call FUZZER,$(fuzzer))))
 
-objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%) tests/fuzz,$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
+# Long checks and measurements: programs that `make test` leaves alone.
+yyjson_LIBS = $(call once,yyjson_LIBS,pkg-config --silence-errors --libs yyjson)
+$(eval $(call COMPILED,tests/numbers,tests-numbers,deps-run))
+$(eval $(call COMPILED,tests/bench,tests-bench,deps-run))
+
+$B/tests/numbers/numbers: $B/tests/numbers/numbers.o $B/tests/api/number_check.o $(api_ARCHIVES)
+	$(call say,LINK,$@)
+	@$(LINKER) -o $@ $^ $(api_LIBS)
+
+$(BENCHES): %: %.o $(api_ARCHIVES)
+	$(call say,LINK,$@)
+	@$(LINKER) -o $@ $^ $(api_LIBS) $(yyjson_LIBS)
+
+objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%) tests/fuzz tests/numbers tests/bench,$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
 
 # Everything is compiled again when the compiler or its flags are others than last time.
 .PHONY: FORCE
@@ -221,7 +239,7 @@ deps-run deps-test deps-lint deps-fuzz:
 SOURCES := $(wildcard $(LAYERS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
 SCRIPTS := $(wildcard .ci/run tests/*.sh docker/*.sh)
 FORMATTER = $(firstword $(shell command -v clang-format-14 clang-format))
-TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fuzz/*.c))
+TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fuzz/*.c tests/numbers/*.c tests/bench/*.c))
 
 .PHONY: lint lint-layers lint-format lint-gcc lint-clang lint-tidy lint-cppcheck lint-scripts format
 lint: lint-layers lint-format lint-scripts lint-gcc lint-clang lint-tidy lint-cppcheck ## check the source with every tool
@@ -310,6 +328,13 @@ fuzz: | deps-fuzz ## feed each fuzz target random input for FUZZ_SECONDS (60), i
 fuzz-corpus: | deps-fuzz ## run the fuzz targets over their corpus once, with libFuzzer and the sanitizers
 	@$(MAKE) FLAVOUR=fuzz fuzz-programs
 	@set -e; for target in $(FUZZERS); do build/fuzz/tests/fuzz/$$target -runs=0 tests/fuzz/corpus/$$target; done
+
+.PHONY: numbers bench
+numbers: $B/tests/numbers/numbers ## check all float32 and 10^8 random doubles and decimals (minutes)
+	@$< $(NUMBERS)
+
+bench: $(BENCHES) ## measure, beside the peers that are installed (BENCH_PYTHON: one that has orjson and numpy)
+	@set -e; for program in $^; do $$program; done
 
 ### The container ######################################################################################################
 
