@@ -298,7 +298,10 @@ install: $(PROGRAM) ## install under PREFIX (/usr/local), inside DESTDIR when gi
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/attentiond
 
 ### Testing ############################################################################################################
+# A test that hangs ends after 30 seconds instead of Check's 4, which a busy machine may need without any fault.
 # ThreadSanitizer and valgrind are slow, and ThreadSanitizer wants the address space where it expects it.
+
+export CK_DEFAULT_TIMEOUT ?= 30
 
 RUN_WITH_thread := TSAN_OPTIONS="suppressions=$(CURDIR)/tests/thread.supp second_deadlock_stack=1 $(TSAN_OPTIONS)" \
 	CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),10) $(shell setarch -R true 2>/dev/null && echo setarch -R)
