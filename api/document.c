@@ -154,8 +154,10 @@ static bool refuse_found(const struct reading *r)
 /* jansson calls a string invalid that it has no memory to copy. */
 static bool is_good_string(const struct envelope *envelope, size_t token, const char *theirs)
 {
-    return envelope->text.data[token] == '"' && (strncmp(theirs, "invalid token", strlen("invalid token")) == 0 ||
-                                                 strncmp(theirs, "string or", strlen("string or")) == 0);
+    const char *text = envelope->text.data;
+    bool refused = strncmp(theirs, "invalid token", strlen("invalid token")) == 0 ||
+                   strncmp(theirs, "string or", strlen("string or")) == 0;
+    return refused && text && text[token] == '"';
 }
 
 static bool refuse_memory(const struct reading *r)

@@ -73,7 +73,7 @@ static void find_shortest(char *text, size_t size, double value, bool reads_back
 /* From "d.ddde+xx" to the form that number.h describes. */
 static void put_in_form(char *out, const char *text)
 {
-    char digits[32];
+    char digits[32] = "";
     int count = 0;
     if (*text == '-')
         *out++ = *text++;

@@ -4,10 +4,13 @@
 #include "api/number.h"
 #include "core/pool.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #if __has_include(<yyjson.h>)
@@ -172,22 +175,39 @@ static double print_yyjson(void)
 #endif
 #endif
 
-/* orjson lives in Python: the same numbers, by way of a file. Negative when it is not installed. */
+/* What the script says about the numbers in `file`: nanoseconds for one. Negative when orjson is not installed. */
+static double ask_orjson(char *file)
+{
+    char *named = getenv("BENCH_PYTHON");
+    char *command[] = {named ? named : "python3", "tests/bench/numbers_orjson.py", file, NULL};
+    char answer[100] = "";
+    int ends[2];
+    pid_t child;
+    posix_spawn_file_actions_t actions;
+    if (pipe(ends) != 0)
+        return -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    bool started = posix_spawnp(&child, command[0], &actions, NULL, command, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    ssize_t length = started ? read(ends[0], answer, sizeof answer - 1) : 0;
+    close(ends[0]);
+    if (started)
+        waitpid(child, NULL, 0);
+    return length > 0 ? strtod(answer, NULL) : -1;
+}
+
+/* orjson lives in Python: it gets the same numbers by way of a file. */
 static double print_orjson(void)
 {
     char name[] = "/tmp/bench-numbers-XXXXXX";
-    char command[1000];
-    double time = -1;
     int file = mkstemp(name);
-    const char *python = getenv("BENCH_PYTHON");
-    bool written = file >= 0 && write(file, values, sizeof values) == (ssize_t)sizeof values;
-    snprintf(command, sizeof command, "%s tests/bench/numbers_orjson.py %s 2>/dev/null", python ? python : "python3",
-             name);
-    FILE *answer = written ? popen(command, "r") : NULL;
-    if (answer && fscanf(answer, "%lf", &time) != 1)
-        time = -1;
-    if (answer)
-        pclose(answer);
+    if (file < 0)
+        return -1;
+    bool written = write(file, values, sizeof values) == (ssize_t)sizeof values;
+    double time = written ? ask_orjson(name) : -1;
     close(file);
     unlink(name);
     return time < 0 ? -1 : time * 1e-9 * (double)COUNT;
