@@ -606,7 +606,7 @@ static size_t draw_object(uint64_t *state, char *out, size_t room, size_t depth)
     size_t used = (size_t)sprintf(out, "{%s", draw_space(state));
     for (size_t i = 0; i < count && used < room / 2; i++) {
         used += (size_t)sprintf(out + used, "%s%s\"%c%zu\"%s:%s", i ? "," : "", draw_space(state),
-                                'a' + (char)(number_check_random(state) % 26), number_check_random(state) % 4,
+                                'a' + (char)(number_check_random(state) % 26), (size_t)(number_check_random(state) % 4),
                                 draw_space(state), draw_space(state));
         used += draw_value(state, out + used, room - used, depth + 1);
     }

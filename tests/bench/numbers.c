@@ -70,10 +70,10 @@ static double read_here(void)
     if (!document_read(&document, input, input_length, arena, &err))
         exit(EXIT_FAILURE);
     const double *wide = document.matrices[0].values;
-    float *narrow = (float *)document.matrices[0].values;
+    void *narrow = document.matrices[0].values;
     for (size_t i = 0; i < COUNT; i++) {
         float value = (float)wide[i];
-        memcpy(&narrow[i], &value, sizeof value);
+        memcpy((char *)narrow + i * sizeof value, &value, sizeof value);
     }
     double time = now() - start;
     if (memcmp(narrow, values, sizeof values) != 0)
