@@ -139,12 +139,14 @@ static void fill_stats(const struct reference *ref, const struct row *row, bool 
         double weight = row->of[QUANTITY_WEIGHTS][j];
         entropy -= weight > 0 ? weight * log2(weight) : 0;
         sum += weight;
-        argmax = weight > max ? (double)j : argmax;
-        max = fmax(max, weight);
+        if (weight > max && row->of[QUANTITY_ALLOWED][j] != 0)
+            argmax = (double)j;
+        if (row->of[QUANTITY_ALLOWED][j] != 0)
+            max = fmax(max, weight);
     }
     *row->of[QUANTITY_ENTROPY_BITS] = entropy;
     *row->of[QUANTITY_WEIGHT_SUM] = sum;
-    *row->of[QUANTITY_MAX_WEIGHT] = max;
+    *row->of[QUANTITY_MAX_WEIGHT] = fmax(max, 0);
     *row->of[QUANTITY_ARGMAX_KEY] = any ? argmax : (double)NAN;
 }
 

@@ -255,6 +255,25 @@ START_TEST(empty_rows_are_refused)
 }
 END_TEST
 
+/* A row is empty when it sees no key, not when its weights vanish beside a sink: then the first visible key is named.
+ */
+START_TEST(weights_that_vanish_leave_no_empty_row)
+{
+    struct draw draw = {3};
+    struct trial trial;
+    double sink = 2000;
+    trial_start(&trial, trial_shape_plain((enum dtype)_i, 2, 3, 4, 4), &draw);
+    trial.request.sinks = (struct reals){&sink, 1};
+    trial.request.mask.has_window = true;
+    trial.request.mask.left = 0;
+    trial.request.mask.right = 1;
+    trial_run(&trial, NULL);
+    ck_assert_double_eq(trial_value(&trial, QUANTITY_MAX_WEIGHT, 1), 0);
+    ck_assert_double_eq(trial_value(&trial, QUANTITY_ARGMAX_KEY, 1), 1);
+    trial_end(&trial);
+}
+END_TEST
+
 /* |q . k| beyond the dtype is an error where the key is visible. */
 START_TEST(overflow_is_refused_where_it_is_seen)
 {
@@ -366,6 +385,7 @@ Suite *attention_suite(void)
     TCase *refusals = tcase_create("refusals");
     tcase_add_checked_fixture(refusals, start, NULL);
     tcase_add_test(refusals, empty_rows_are_refused);
+    tcase_add_loop_test(refusals, weights_that_vanish_leave_no_empty_row, 0, 2);
     tcase_add_loop_test(refusals, overflow_is_refused_where_it_is_seen, 0, 2);
     tcase_add_test(refusals, a_cancelled_request_stops);
     Suite *suite = suite_create("attention");

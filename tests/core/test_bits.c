@@ -42,7 +42,7 @@ static void start_busy(struct trial *trial, uint64_t seed)
     struct draw draw = {seed};
     struct trial_shape shape = trial_shape_random(&draw, dtype_of(seed));
     shape.queries = seed % 3 == 0 ? draw_size(&draw, 1, 3) : draw_size(&draw, 1, 150);
-    shape.keys = seed % 3 == 0 ? draw_size(&draw, 500, 1500) : draw_size(&draw, 1, 150);
+    shape.keys = seed % 3 == 0 ? draw_size(&draw, 500, 5000) : draw_size(&draw, 1, 150);
     trial_start(trial, shape, &draw);
     trial_mask_random(trial, &draw);
     trial_options_random(trial, &draw);
@@ -194,8 +194,8 @@ static void assert_no_leak(uint64_t seed, enum hiding way)
     struct draw draw = {seed};
     struct trial clean, dirty;
     int64_t ids[200];
-    struct trial_shape shape =
-        trial_shape_plain(dtype_of(seed), draw_size(&draw, 1, 60), 0, draw_size(&draw, 1, 20), 7);
+    size_t n = draw_size(&draw, 1, 60), d = draw_size(&draw, 1, 20);
+    struct trial_shape shape = trial_shape_plain(dtype_of(seed), n, 0, d, 7);
     shape.keys = shape.queries + 2 + draw_size(&draw, 0, 30);
     trial_start(&clean, shape, &draw);
     hide_last(&clean, way, ids);

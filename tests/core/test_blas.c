@@ -85,8 +85,8 @@ START_TEST(products_equal_the_plain_loop)
     for (uint64_t seed = 1; seed <= 120; seed++) {
         struct draw draw = {seed};
         size_t top = seed % 10 == 0 ? 300 : 20;
-        struct product p = {
-            .m = draw_size(&draw, 1, top), .n = draw_size(&draw, 1, top), .k = draw_size(&draw, 1, top)};
+        size_t m = draw_size(&draw, 1, top), n = draw_size(&draw, 1, top);
+        struct product p = {.m = m, .n = n, .k = draw_size(&draw, 1, top)};
         p.dtype = draw_chance(&draw, 50) ? DTYPE_FLOAT32 : DTYPE_FLOAT64;
         p.side = draw_chance(&draw, 50) ? BLAS_TRANSPOSED : BLAS_PLAIN;
         run_product(p, seed);

@@ -24,8 +24,8 @@ static enum dtype dtype_of(uint64_t seed)
 
 static struct trial_shape plain_random(struct draw *draw, enum dtype dtype)
 {
-    return trial_shape_plain(dtype, draw_size(draw, 1, 40), draw_size(draw, 2, 70), draw_size(draw, 1, 33),
-                             draw_size(draw, 1, 20));
+    size_t n = draw_size(draw, 1, 40), m = draw_size(draw, 2, 70), d = draw_size(draw, 1, 33);
+    return trial_shape_plain(dtype, n, m, d, draw_size(draw, 1, 20));
 }
 
 static void assert_near(double found, double expected, double room, uint64_t seed, const char *what)

@@ -77,8 +77,8 @@ struct trial_shape trial_shape_plain(enum dtype dtype, size_t queries, size_t ke
 
 struct trial_shape trial_shape_random(struct draw *draw, enum dtype dtype)
 {
-    struct trial_shape shape = trial_shape_plain(dtype, draw_size(draw, 1, 9), draw_size(draw, 1, 12),
-                                                 2 * draw_size(draw, 1, 5), draw_size(draw, 1, 7));
+    size_t n = draw_size(draw, 1, 9), m = draw_size(draw, 1, 12), d = 2 * draw_size(draw, 1, 5);
+    struct trial_shape shape = trial_shape_plain(dtype, n, m, d, draw_size(draw, 1, 7));
     shape.packed = draw_chance(draw, 40);
     shape.rank = draw_size(draw, 2, shape.packed ? 3 : 4);
     if (shape.packed || shape.rank > 2) {

@@ -220,11 +220,12 @@ def softmax_row(row, sink, out, at):
     out["weights"][at] = [x / total for x in exps]
 
 
-def stats_row(weights, empty, out, at):
+def stats_row(weights, visible, out, at):
     out["entropy_bits"][at] = math.fsum(w * -math.log2(w) for w in weights if w > 0)
     out["max_weight"][at] = max(weights)
     out["weight_sum"][at] = math.fsum(weights)
-    out["argmax_key"][at] = np.nan if empty else int(np.argmax(weights))
+    seen = [j for j in range(len(weights)) if visible[j]]
+    out["argmax_key"][at] = max(seen, key=lambda j: weights[j]) if seen else np.nan  # the first of the largest
 
 
 def attend(request, q, k, v, mask, scale):
@@ -283,7 +284,7 @@ def softmax_variant(out, at, s, mask, cap, sink, variant):
     else:
         out["masked"][at] = np.where(visible, s, -np.inf)
         softmax_row(out["masked"][at], sink, out, at)
-    stats_row(out["weights"][at], not visible.any(), out, at)
+    stats_row(out["weights"][at], visible, out, at)
     return out["weights"][at]
 
 
