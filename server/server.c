@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -124,25 +125,30 @@ static bool start_daemon(struct server *server)
     return server->daemon || fail(server, "libmicrohttpd did not start");
 }
 
-static void warm_worker(void *barrier)
+struct warm_up {
+    size_t workers;
+    atomic_size_t arrived, left;
+};
+
+/* Worker by worker, and none leaves before all have come: so each gets its BLAS buffer before the first request. */
+static void warm_worker(void *context)
 {
+    struct warm_up *warm_up = context;
     blas_warm();
-    pthread_barrier_wait(barrier);
+    atomic_fetch_add(&warm_up->arrived, 1);
+    while (atomic_load(&warm_up->arrived) < warm_up->workers)
+        sched_yield();
+    atomic_fetch_add(&warm_up->left, 1);
 }
 
-/* One job per worker, and none ends before all have begun: so each worker gets its BLAS buffer before the first
- * request. */
-static bool warm_up(struct server *server)
+static bool warm_workers(struct server *server)
 {
-    pthread_barrier_t barrier;
-    size_t workers = pool_workers(server->pool);
-    if (pthread_barrier_init(&barrier, NULL, (unsigned)workers + 1) != 0)
-        return fail(server, "there is no memory for the start");
-    for (size_t i = 0; i < workers; i++)
-        while (!pool_submit(server->pool, warm_worker, &barrier))
+    struct warm_up warm_up = {.workers = pool_workers(server->pool)};
+    for (size_t i = 0; i < warm_up.workers; i++)
+        while (!pool_submit(server->pool, warm_worker, &warm_up))
             sched_yield();
-    pthread_barrier_wait(&barrier);
-    pthread_barrier_destroy(&barrier);
+    while (atomic_load(&warm_up.left) < warm_up.workers)
+        sched_yield();
     return true;
 }
 
@@ -197,7 +203,7 @@ bool server_start(struct server *server, const struct settings *settings, struct
     if (!check_library(server) || !check_blas(server))
         return false;
     fit_connections(server);
-    if (!open_port(server) || !start_parts(server) || !start_daemon(server) || !warm_up(server))
+    if (!open_port(server) || !start_parts(server) || !start_daemon(server) || !warm_workers(server))
         return false;
     atomic_store(&server->phase, SERVER_READY);
     log_event(log, LOG_INFO, "attentiond %s listens on %s port %u with %zu workers", version_program(),
