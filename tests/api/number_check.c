@@ -57,11 +57,11 @@ static bool raise_last_digit(char *text)
     return false;
 }
 
-/* The nearest decimal of the fewest digits that reads back. Where the interval is narrower towards zero the nearest
- * one may lie outside on that side while the next one away from zero lies inside. */
-static void find_shortest(char *text, size_t size, double value, bool reads_back(const char *, double))
+/* The nearest decimal of the fewest digits, at least `digits`, that reads back. Where the interval is narrower towards
+ * zero the nearest one may lie outside on that side while the next one away from zero lies inside. */
+static void find_shortest(char *text, size_t size, double value, int digits, bool reads_back(const char *, double))
 {
-    for (int digits = 1; digits <= 17; digits++) {
+    for (; digits <= 17; digits++) {
         snprintf(text, size, "%.*e", digits - 1, value);
         if (reads_back(text, value))
             return;
@@ -94,33 +94,6 @@ static void put_in_form(char *out, const char *text)
         sprintf(out, "%.*s.%s", exponent + 1, digits, digits + exponent + 1);
 }
 
-static bool is_shortest(const char *print, double value, bool reads_back(const char *, double))
-{
-    char text[64];
-    char right[64];
-    find_shortest(text, sizeof text, value, reads_back);
-    put_in_form(right, text);
-    return strcmp(print, right) == 0;
-}
-
-bool number_check_float64(double value)
-{
-    char text[NUMBER_TEXT_MAX];
-    double back;
-    char *end = number_print_float64(text, value);
-    *end = '\0';
-    if (number_read(text, end, &back) != end || !same(back, value))
-        return false;
-    return is_shortest(text, value, is_float64);
-}
-
-bool number_check_float32(float value)
-{
-    char text[NUMBER_TEXT_MAX];
-    *number_print_float32(text, value) = '\0';
-    return is_shortest(text, (double)value, is_float32);
-}
-
 /* The digits of a print as a whole number, and the exponent of the last. */
 static uint64_t take_apart(const char *print, int *exponent)
 {
@@ -144,12 +117,61 @@ static uint64_t take_apart(const char *print, int *exponent)
     return digits;
 }
 
-static double join(uint64_t digits, int exponent)
+static int count_digits(uint64_t n)
+{
+    int count = 1;
+    for (; n >= 10; n /= 10)
+        count++;
+    return count;
+}
+
+/* A decimal of fewer digits is one of one digit less, with zeros: if none of those reads back, no shorter one does. */
+static bool is_shortest(const char *print, double value, bool reads_back(const char *, double))
 {
     char text[64];
+    char right[64];
+    int exponent;
+    int digits = count_digits(take_apart(print, &exponent));
+    find_shortest(text, sizeof text, value, digits > 1 ? digits - 1 : 1, reads_back);
+    put_in_form(right, text);
+    return strcmp(print, right) == 0;
+}
+
+bool number_check_float64(double value)
+{
+    char text[NUMBER_TEXT_MAX];
+    double back;
+    char *end = number_print_float64(text, value);
+    *end = '\0';
+    if (number_read(text, end, &back) != end || !same(back, value))
+        return false;
+    return is_shortest(text, value, is_float64);
+}
+
+bool number_check_float32(float value)
+{
+    char text[NUMBER_TEXT_MAX];
+    *number_print_float32(text, value) = '\0';
+    return is_shortest(text, (double)value, is_float32);
+}
+
+/* digits * 10^exponent: one exact operation where both are whole doubles, number_read elsewhere. */
+static double join(uint64_t digits, int exponent)
+{
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (exponent >= -22 && exponent <= 22 && digits < UINT64_C(1) << 53)
+        return exponent < 0 ? (double)digits / tens[-exponent] : (double)digits * tens[exponent];
+    char text[32];
+    char *start = text + sizeof text;
     double value = 0;
-    int length = snprintf(text, sizeof text, "%llue%d", (unsigned long long)digits, exponent);
-    number_read(text, text + length, &value);
+    for (unsigned left = (unsigned)abs(exponent); left > 0 || start == text + sizeof text; left /= 10)
+        *--start = (char)('0' + left % 10);
+    *--start = exponent < 0 ? '-' : '+';
+    *--start = 'e';
+    for (; digits > 0; digits /= 10)
+        *--start = (char)('0' + digits % 10);
+    number_read(start, text + sizeof text, &value);
     return value;
 }
 
