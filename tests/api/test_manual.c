@@ -1,0 +1,48 @@
+/* The table of options in the README is the one that the options print. */
+#include "api/options.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BEGIN "<!-- options -->\n"
+#define END "<!-- end of options -->"
+
+static char *read_manual(void)
+{
+    FILE *file = fopen("README.md", "r");
+    ck_assert_msg(file != NULL, "run from the top of the tree: README.md is not here");
+    char *text = calloc(1, 1 << 20);
+    ck_assert_ptr_nonnull(text);
+    ck_assert_uint_lt(fread(text, 1, (1 << 20) - 1, file), (1 << 20) - 1);
+    fclose(file);
+    return text;
+}
+
+START_TEST(the_manual_has_the_table)
+{
+    char *manual = read_manual();
+    struct text table = {0};
+    option_markdown(options_table(), &table);
+    ck_assert(!table.failed);
+    const char *at = strstr(manual, BEGIN);
+    ck_assert_ptr_nonnull(at);
+    at += strlen(BEGIN);
+    ck_assert_msg(strncmp(at, table.data, table.length) == 0 && strncmp(at + table.length, END, strlen(END)) == 0,
+                  "README.md should have, between its markers:\n%.*s", (int)table.length, table.data);
+    text_free(&table);
+    free(manual);
+}
+END_TEST
+
+Suite *manual_suite(void);
+
+Suite *manual_suite(void)
+{
+    Suite *suite = suite_create("manual");
+    TCase *tests = tcase_create("options");
+    tcase_add_test(tests, the_manual_has_the_table);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
