@@ -2,6 +2,7 @@
 #include "api/frame.h"
 
 #include "api/array.h"
+#include "api/bill.h"
 #include "api/readout.h"
 #include "api/writer.h"
 
@@ -153,6 +154,8 @@ bool frame_write(struct section_list *list, const struct options *o, const struc
             text_free(&lead);
             return false;
         }
+        if (section_is(s, NULL, include_name(INCLUDE_COST)))
+            bill_write(&(struct writer){.out = &lead}, a);
         write_trail(&trail, s, x + 1 < list->count ? s + 1 : NULL, &o->style);
         bool kept = keep(&lead, arena, &s->lead, &s->lead_length, err);
         if (!(keep(&trail, arena, &s->trail, &s->trail_length, err) && kept))

@@ -17,6 +17,9 @@
     X(INPUTS, "inputs", "q, k, v that entered the scores: projected, rotated, past included") \
     X(MASK, "mask", "the effective mask: allowed, and bias when there is one") \
     X(STATS, "stats", "entropy_bits, argmax_key, max_weight, weight_sum of each row of weights") \
+    X(COST, "cost", \
+      "the bill: operations of each step, bytes of scores and of the key/value cache, for this head layout and " \
+      "others") \
     X(STEPS, "steps", "every step that the request has, but products and contributions")
 
 enum include_part {

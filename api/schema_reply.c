@@ -1,6 +1,7 @@
 /* Schemas of replies. */
 #include "api/schema_reply.h"
 
+#include "api/bill.h"
 #include "api/include.h"
 #include "api/schema.h"
 
@@ -115,6 +116,8 @@ static void write_attention_reply(struct writer *w)
     write_operands(w, include_name(INCLUDE_INPUTS), "qkv");
     write_mask(w);
     write_stats(w);
+    writer_key(w, include_name(INCLUDE_COST));
+    bill_schema(w);
     write_raw(w, "readout", "{\"anyOf\":[" WORDS ",{\"type\":\"array\",\"items\":" WORDS "}]}");
     write_steps(w);
     writer_object_end(w);

@@ -142,6 +142,8 @@ void section_plan(struct section_list *list, const struct options *o, const stru
     if (part[INCLUDE_STATS])
         add_stats(&p);
     p.group = NULL;
+    if (part[INCLUDE_COST])
+        add(&p, include_name(INCLUDE_COST), SECTION_NONE, QUANTITY_COUNT);
     if (o->readout_tokens.values)
         add_readout(&p, o);
     p.group = "steps";
