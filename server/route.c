@@ -20,6 +20,11 @@ static const struct route rows[] = {
      .computes = true,
      .kind = JOB_ATTENTION,
      .summary = "compute attention"},
+    {.path = "/v1/attention/merge",
+     .allow = COMPUTE,
+     .computes = true,
+     .kind = JOB_MERGE,
+     .summary = "join partial results over disjoint keys"},
 };
 
 const struct route *route_find(const char *path)

@@ -153,6 +153,21 @@ START_TEST(attention_computes)
 }
 END_TEST
 
+START_TEST(merge_computes)
+{
+    struct client_reply reply = client_post(&service, "/v1/attention/merge",
+                                            "{\"parts\":[{\"output\":[[1,2]],\"log_sum_exp\":[0]},"
+                                            "{\"output\":[[3,4]],\"log_sum_exp\":[0]}]}");
+    ck_assert_msg(reply.status == 200, "%s", reply.body);
+    json_t *root = client_json(&reply);
+    const json_t *row = json_array_get(json_object_get(root, "output"), 0);
+    ck_assert_double_eq_tol(json_number_value(json_array_get(row, 0)), 2, 1e-12);
+    ck_assert_double_eq_tol(json_number_value(json_array_get(row, 1)), 3, 1e-12);
+    json_decref(root);
+    client_free(&reply);
+}
+END_TEST
+
 START_TEST(info_tells_versions_and_limits)
 {
     static const char *const limits[] = {
@@ -235,6 +250,7 @@ Suite *routes_suite(void)
     tcase_add_loop_test(tests, options_answers_everywhere, 0, 3);
     tcase_add_loop_test(tests, every_reply_has_the_common_headers, 0, 4);
     tcase_add_test(tests, attention_computes);
+    tcase_add_test(tests, merge_computes);
     tcase_add_test(tests, info_tells_versions_and_limits);
     tcase_add_test(tests, request_id_is_kept_when_it_is_plain);
     tcase_add_test(tests, request_ids_made_here_differ);
