@@ -128,7 +128,7 @@ static int count_digits(uint64_t n)
 /* A decimal of fewer digits is one of one digit less, with zeros: if none of those reads back, no shorter one does. */
 static bool is_shortest(const char *print, double value, bool reads_back(const char *, double))
 {
-    char text[64];
+    char text[64] = "0e0";
     char right[64];
     int exponent;
     int digits = count_digits(take_apart(print, &exponent));
