@@ -1,6 +1,7 @@
 /* Judging the head of a request. */
 #include "server/admission.h"
 
+#include "server/coding.h"
 #include "server/exchange.h"
 #include "server/media.h"
 #include "server/peers.h"
@@ -67,8 +68,8 @@ static bool check_body(struct exchange *x)
     if (!media_may_be_json(x->head.content_type))
         return problem_set(&x->refusal, PROBLEM_UNSUPPORTED_TYPE,
                            "The body must be JSON: send it with Content-Type: application/json.");
-    if (!media_is_plain(x->head.content_encoding))
-        return problem_set(&x->refusal, PROBLEM_UNSUPPORTED_CODING, "The body must come without a content coding.");
+    if (coding_find(x->head.content_encoding) == CODING_UNKNOWN)
+        return problem_set(&x->refusal, PROBLEM_UNSUPPORTED_CODING, "The content codings known are gzip and deflate.");
     return check_size(x);
 }
 

@@ -2,6 +2,7 @@
 #include "server/answer.h"
 
 #include "server/clock.h"
+#include "server/coding.h"
 #include "server/cors.h"
 #include "server/exchange.h"
 #include "server/peers.h"
@@ -47,7 +48,8 @@ static void set_headers(const struct exchange *x, const struct answer *answer, s
     set_header(response, "Accept-Encoding", answer->accept_encoding);
     set_header(response, "Server-Timing", answer->timing);
     set_header(response, "Connection", last ? "close" : NULL);
-    set_header(response, "Vary", cors_varies(&x->server->settings) ? "Origin" : NULL);
+    set_header(response, "Content-Encoding", answer->packed ? "gzip" : NULL);
+    set_header(response, "Vary", cors_varies(&x->server->settings) ? "Origin, Accept-Encoding" : "Accept-Encoding");
     set_retry(response, answer->retry_after);
     cors_set_headers(response, &x->server->settings, &x->head, answer->allow);
 }
@@ -87,8 +89,16 @@ static int64_t find_deadline(const struct exchange *x)
     return clock_now() + clock_from_seconds(x->server->settings.write_timeout) * (int64_t)parts;
 }
 
+static void pack_body(const struct exchange *x, struct answer *answer)
+{
+    if (!answer->packed && answer->body.length >= CODING_LEAST && !answer->body.failed &&
+        coding_wants_gzip(x->head.accept_encoding))
+        answer->packed = coding_pack(&answer->body);
+}
+
 enum MHD_Result answer_send(struct exchange *x, struct answer *answer)
 {
+    pack_body(x, answer);
     struct MHD_Response *response = answer->stream ? make_stream(answer) : make_buffer(x, &answer->body);
     x->state = EXCHANGE_SENT;
     x->status = response ? answer->status : 503;
@@ -128,7 +138,7 @@ enum MHD_Result answer_problem(struct exchange *x, const struct problem *problem
     if (problem->code == PROBLEM_UNSUPPORTED_TYPE)
         answer.accept_post = "application/json";
     if (problem->code == PROBLEM_UNSUPPORTED_CODING)
-        answer.accept_encoding = "identity";
+        answer.accept_encoding = "gzip, deflate";
     return answer_send(x, &answer);
 }
 

@@ -21,6 +21,7 @@ struct answer {
     const char *accept_post;
     const char *accept_encoding;
     unsigned retry_after; /* seconds */
+    bool packed;          /* the body is gzip already */
     const char *timing;   /* Server-Timing */
 };
 

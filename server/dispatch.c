@@ -41,10 +41,12 @@ static enum MHD_Result send_result(struct exchange *x)
     if (job_blocks(work->job) == 1) {
         write_timing(x, timing);
         answer.timing = timing;
+        answer.packed = work->packed;
         answer.body = work->reply;
         work->reply = (struct text){0};
     } else {
-        answer.stream = stream_new(x->server, x->connection, work->job, &x->sent);
+        answer.packed = work->wants_gzip;
+        answer.stream = stream_new(x->server, x->connection, work->job, work->wants_gzip, &x->sent);
         work->job = NULL;
         answer.body.failed = !answer.stream;
     }
@@ -100,6 +102,8 @@ enum MHD_Result dispatch_start(struct exchange *x)
     if (!x->work)
         return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
     x->charged = 0;
+    x->work->coding = coding_find(x->head.content_encoding);
+    x->work->wants_gzip = coding_wants_gzip(x->head.accept_encoding);
     memcpy(x->work->request_id, x->id, sizeof x->id);
     x->work->instance = x->route->path;
     return work_try(x->work) ? send_result(x) : submit(x);

@@ -18,7 +18,9 @@
     X(expect, "Expect", ONCE) \
     X(request_id, "X-Request-Id", MANY) \
     X(accept, "Accept", MANY) \
-    X(origin, "Origin", MANY)
+    X(origin, "Origin", MANY) \
+    X(accept_encoding, "Accept-Encoding", MANY) \
+    X(if_none_match, "If-None-Match", MANY)
 enum method {
     METHOD_GET,
     METHOD_HEAD,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define IDENTITY_WEIGHT 1e-6
+
 static bool starts_with(const char *text, size_t length, const char *start)
 {
     size_t wanted = strlen(start);
@@ -57,7 +59,7 @@ static int match_range(const char *range, size_t length, const char *type)
         return 3;
     if (length == family + 2 && range[length - 1] == '*' && strncasecmp(range, type, family + 1) == 0)
         return 2;
-    return equals(range, length, "*/*") ? 1 : 0;
+    return equals(range, length, "*/*") || equals(range, length, "*") ? 1 : 0;
 }
 
 static double read_weight(const char *range, size_t length)
@@ -71,12 +73,10 @@ static double read_weight(const char *range, size_t length)
     return 1;
 }
 
-double media_weight(const char *accept, const char *type)
+/* The weight of the range that fits best; `weight` when none does. */
+static double find_weight(const char *accept, const char *type, double weight)
 {
-    if (!accept || !accept[strspn(accept, " \t,")])
-        return 1;
     int best = 0;
-    double weight = 0;
     for (const char *at = accept; *at;) {
         at += strspn(at, " \t,");
         size_t length = strcspn(at, ",");
@@ -88,4 +88,16 @@ double media_weight(const char *accept, const char *type)
         at += length;
     }
     return weight;
+}
+
+double media_weight(const char *accept, const char *type)
+{
+    if (!accept || !accept[strspn(accept, " \t,")])
+        return 1;
+    return find_weight(accept, type, 0);
+}
+
+double media_coding_weight(const char *accept_encoding, const char *coding)
+{
+    return find_weight(accept_encoding, coding, strcmp(coding, "identity") == 0 ? IDENTITY_WEIGHT : 0);
 }

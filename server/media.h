@@ -15,4 +15,8 @@ bool media_is_plain(const char *content_encoding);
  * section 12.5.1. */
 double media_weight(const char *accept, const char *type);
 
+/* The weight that an Accept-Encoding field gives to a coding; 0 for one that it does not name, but a little above 0 for
+ * "identity", which is always possible unless excluded. */
+double media_coding_weight(const char *accept_encoding, const char *coding);
+
 #endif

@@ -103,6 +103,8 @@ static void write_features(struct writer *w)
     writer_key(w, "features");
     writer_array_begin(w);
     writer_string(w, "streaming");
+    writer_string(w, "gzip");
+    writer_string(w, "deflate");
     writer_array_end(w);
 }
 

@@ -2,14 +2,13 @@
 #include "server/stream.h"
 
 #include "server/clock.h"
+#include "server/coding.h"
 #include "server/peers.h"
 #include "server/server.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define WINDOW_MAX (2 * POOL_WORKERS_MAX)
 
 enum place_state { PLACE_FREE, PLACE_TAKEN, PLACE_FULL };
 
@@ -18,7 +17,9 @@ struct place {
     struct stream *stream;
     enum place_state state;
     size_t index;
-    struct text text;
+    struct text plain;
+    struct text packed; /* gzip of it, when the stream is packed */
+    struct coding_sum sum;
     bool failed;
 };
 
@@ -30,6 +31,8 @@ struct stream {
     struct job *job;
     struct peer *peer;
     atomic_size_t *sent;
+    bool packed;
+    struct coding_sum sum; /* of the blocks that have been sent: the event thread's */
     size_t blocks, window;
     size_t current, offset; /* the block being sent and how much of it was: the event thread's */
     size_t next;            /* the first block nobody encodes yet: the event thread's */
@@ -42,8 +45,10 @@ struct stream {
 
 static void free_stream(struct stream *stream)
 {
-    for (size_t i = 0; i < stream->window; i++)
-        text_free(&stream->places[i].text);
+    for (size_t i = 0; i < stream->window; i++) {
+        text_free(&stream->places[i].plain);
+        text_free(&stream->places[i].packed);
+    }
     pthread_mutex_destroy(&stream->mutex);
     job_free(stream->job);
     free(stream);
@@ -58,7 +63,7 @@ static void release(struct stream *stream)
         free_stream(stream);
 }
 
-struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job,
+struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job, bool packed,
                           atomic_size_t *sent)
 {
     size_t window = 2 * pool_workers(server->pool);
@@ -72,6 +77,7 @@ struct stream *stream_new(struct server *server, struct MHD_Connection *connecti
     stream->peer = peers_find(connection);
     stream->job = job;
     stream->sent = sent;
+    stream->packed = packed;
     stream->blocks = job_blocks(job);
     stream->window = window;
     stream->holders = 1;
@@ -86,10 +92,37 @@ static struct place *find_place(struct stream *stream, size_t index)
     return &stream->places[index % stream->window];
 }
 
+static void pack(struct place *place)
+{
+    const struct stream *stream = place->stream;
+    place->packed.length = 0;
+    if (place->index == 0)
+        coding_begin(&place->packed);
+    bool last = place->index + 1 == stream->blocks;
+    place->failed = !coding_pack_piece(&place->plain, last, &place->packed, &place->sum);
+}
+
 static void encode(struct place *place)
 {
-    place->text.length = 0;
-    place->failed = !job_block(place->stream->job, place->index, &place->text) || place->text.failed;
+    place->plain.length = 0;
+    place->failed = !job_block(place->stream->job, place->index, &place->plain) || place->plain.failed;
+    if (place->stream->packed && !place->failed)
+        pack(place);
+}
+
+static struct text *find_text(struct place *place)
+{
+    return place->stream->packed ? &place->packed : &place->plain;
+}
+
+/* Before the first byte of a block is sent. */
+static void begin_block(struct stream *stream, struct place *place)
+{
+    if (!stream->packed)
+        return;
+    coding_fold(&stream->sum, &place->sum);
+    if (stream->current + 1 == stream->blocks)
+        coding_end(&stream->sum, &place->packed);
 }
 
 /* A block is ready: wakes the reader if it waits for this one. The connection is suspended until then, so it exists. */
@@ -187,9 +220,10 @@ static void stop_clock(struct stream *stream)
 
 static size_t take_bytes(struct stream *stream, struct place *place, char *out, size_t size)
 {
-    size_t left = place->text.length - stream->offset;
+    const struct text *text = find_text(place);
+    size_t left = text->length - stream->offset;
     size_t taken = left < size ? left : size;
-    memcpy(out, place->text.data + stream->offset, taken);
+    memcpy(out, text->data + stream->offset, taken);
     stream->offset += taken;
     atomic_fetch_add_explicit(stream->sent, taken, memory_order_relaxed);
     if (taken == left) {
@@ -212,7 +246,11 @@ ssize_t stream_read(void *context, uint64_t position, char *out, size_t size)
     enum arrival arrival = await_block(stream, place);
     if (arrival == ARRIVAL_PARKED)
         return 0;
-    if (arrival == ARRIVAL_STOPPED || place->failed)
+    if (arrival == ARRIVAL_STOPPED)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (stream->offset == 0 && !place->failed)
+        begin_block(stream, place);
+    if (place->failed || find_text(place)->failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     start_clock(stream);
     return (ssize_t)take_bytes(stream, place, out, size);

@@ -7,6 +7,7 @@
 
 #include <microhttpd.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,9 +15,9 @@
 struct server;
 struct stream;
 
-/* Takes over `job` (also when it returns NULL: no memory). `sent` counts the bytes handed over; it must live as
- * long as stream_read may be called. */
-struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job,
+/* `packed`: as gzip. Takes over `job` (also when it returns NULL: no memory). `sent` counts the bytes handed over; it
+ * must live as long as stream_read may be called. */
+struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job, bool packed,
                           atomic_size_t *sent);
 
 /* For MHD_create_response_from_callback: the reader and its end. After stream_close the workers that still encode for

@@ -58,12 +58,17 @@ static void set_problem(struct work *work, const struct error *err)
     job_free(work->job);
     work->job = NULL;
     text_free(&work->reply);
+    work->packed = false;
     problem_write(&work->reply, &problem, work->request_id, work->instance);
 }
 
 static bool decode(struct work *work, struct error *err)
 {
     if (!work->job) {
+        size_t limit = work->server->settings.max_body;
+        if (work->coding != CODING_NONE &&
+            !coding_unpack(&work->body, work->coding, limit, &work->server->bodies, &work->charged, err))
+            return false;
         work->job = job_new(&work->server->limits, work->kind, work->format, &work->body, err);
         give_back(work);
     }
@@ -74,15 +79,17 @@ static bool encode(struct work *work, struct error *err)
 {
     if (job_blocks(work->job) != 1)
         return true;
-    if (job_block(work->job, 0, &work->reply) && !work->reply.failed)
+    if (job_block(work->job, 0, &work->reply) && !work->reply.failed) {
+        work->packed = work->wants_gzip && work->reply.length >= CODING_LEAST && coding_pack(&work->reply);
         return true;
+    }
     return error_set(err, ERROR_MEMORY, "", "There was no memory for the reply.");
 }
 
 bool work_try(struct work *work)
 {
     struct error err;
-    if (work->body.length > TINY_BODY)
+    if (work->body.length > TINY_BODY || work->coding != CODING_NONE)
         return false;
     err.code = ERROR_NONE;
     err.count = 0;
@@ -122,7 +129,8 @@ static void run_work(void *context)
 /* Waits for tasks of large requests, not for their ends. */
 static bool is_brief(const struct work *work)
 {
-    return work->job ? job_work(work->job) <= BRIEF_WORK : work->body.length <= BRIEF_BODY;
+    return work->job ? job_work(work->job) <= BRIEF_WORK
+                     : work->body.length <= BRIEF_BODY && work->coding == CODING_NONE;
 }
 
 void work_submit(struct work *work)

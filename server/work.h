@@ -4,6 +4,7 @@
 #define SERVER_WORK_H
 
 #include "api/job.h"
+#include "server/coding.h"
 #include "server/problem.h"
 
 #include <microhttpd.h>
@@ -31,11 +32,14 @@ struct work {
     enum job_format format;
     struct text body; /* charged to the server's budget until it is decoded */
     size_t charged;
+    enum coding coding; /* of the body */
+    bool wants_gzip;    /* the reply may be packed */
 
     /* The result: a job, with its reply in `reply` when that is one block; or a problem, whose text is there. */
     struct job *job;
     enum problem_code problem;
     struct text reply;
+    bool packed;           /* the reply is gzip */
     int64_t queued, begun; /* when */
 
     atomic_int state; /* enum work_state */

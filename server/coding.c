@@ -1,0 +1,175 @@
+/* Content codings by zlib. */
+#include "server/coding.h"
+
+#include "server/media.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#define PIECE ((size_t)64 * 1024)
+#define LEVEL 6
+#define GZIP_WINDOW (15 + 16)
+#define ANY_WINDOW (15 + 32) /* zlib or gzip, whatever the first bytes say */
+#define RAW_WINDOW (-15)
+#define MEMORY_LEVEL 8
+
+enum coding coding_find(const char *content_encoding)
+{
+    if (media_is_plain(content_encoding))
+        return CODING_NONE;
+    if (strcasecmp(content_encoding, "gzip") == 0 || strcasecmp(content_encoding, "x-gzip") == 0)
+        return CODING_GZIP;
+    return strcasecmp(content_encoding, "deflate") == 0 ? CODING_DEFLATE : CODING_UNKNOWN;
+}
+
+bool coding_wants_gzip(const char *accept_encoding)
+{
+    if (!accept_encoding || !*accept_encoding)
+        return false;
+    double gzip = media_coding_weight(accept_encoding, "gzip");
+    return gzip > 0 && gzip >= media_coding_weight(accept_encoding, "identity");
+}
+
+struct unpacking {
+    z_stream z;
+    struct text out;
+    size_t charged;
+    size_t limit;
+    struct budget *budget;
+    struct error *err;
+};
+
+static bool make_room(struct unpacking *u)
+{
+    if (u->out.length > u->limit)
+        return error_set(u->err, ERROR_TOO_LARGE, "", "The body unpacks to more than %zu bytes, the limit.", u->limit);
+    if (!budget_take(u->budget, PIECE))
+        return error_set(u->err, ERROR_MEMORY, "", "The memory for request bodies is spent.");
+    u->charged += PIECE;
+    char *room = text_reserve(&u->out, PIECE);
+    if (!room)
+        return error_set(u->err, ERROR_MEMORY, "", "There is no memory for the unpacked body.");
+    u->z.next_out = (Bytef *)room;
+    u->z.avail_out = (uInt)PIECE;
+    return true;
+}
+
+/* One piece of output; *status is zlib's. */
+static bool unpack_piece(struct unpacking *u, int *status)
+{
+    if (!make_room(u))
+        return false;
+    *status = inflate(&u->z, Z_NO_FLUSH);
+    u->out.length += PIECE - u->z.avail_out;
+    if (*status == Z_OK || *status == Z_STREAM_END)
+        return true;
+    return error_set(u->err, ERROR_SYNTAX, "", "The body is not what its Content-Encoding says, or it is cut.");
+}
+
+/* A gzip body may have several members, one after the other. */
+static bool unpack_all(struct unpacking *u)
+{
+    int status = Z_OK;
+    do {
+        if (status == Z_STREAM_END)
+            inflateReset(&u->z);
+        if (!unpack_piece(u, &status))
+            return false;
+    } while (status != Z_STREAM_END || u->z.avail_in > 0);
+    return u->out.length <= u->limit || make_room(u);
+}
+
+/* "deflate" is zlib's format, yet some senders leave its header out. */
+static int choose_window(const struct text *body, enum coding coding)
+{
+    bool headed = body->length >= 2 && (body->data[0] & 0x0f) == Z_DEFLATED &&
+                  ((unsigned char)body->data[0] * 256 + (unsigned char)body->data[1]) % 31 == 0;
+    if (coding == CODING_GZIP)
+        return GZIP_WINDOW;
+    return headed ? ANY_WINDOW : RAW_WINDOW;
+}
+
+bool coding_unpack(struct text *body, enum coding coding, size_t limit, struct budget *budget, size_t *charged,
+                   struct error *err)
+{
+    struct unpacking u = {.limit = limit, .budget = budget, .err = err};
+    u.z.next_in = (Bytef *)body->data;
+    u.z.avail_in = (uInt)body->length;
+    if (body->length > UINT32_MAX || inflateInit2(&u.z, choose_window(body, coding)) != Z_OK)
+        return error_set(err, ERROR_MEMORY, "", "There is no memory to unpack the body.");
+    bool good = unpack_all(&u);
+    inflateEnd(&u.z);
+    text_free(body);
+    budget_give(budget, *charged);
+    *charged = u.charged;
+    *body = u.out;
+    return good;
+}
+
+/* Appends what `z` makes of the plain text. */
+static bool run_deflate(z_stream *z, const struct text *plain, int flush, struct text *out)
+{
+    size_t room = deflateBound(z, plain->length) + 64;
+    z->next_in = (Bytef *)plain->data;
+    z->avail_in = (uInt)plain->length;
+    z->next_out = (Bytef *)text_reserve(out, room);
+    z->avail_out = (uInt)room;
+    if (!z->next_out || plain->length > UINT32_MAX / 2)
+        return false;
+    int status = deflate(z, flush);
+    out->length += room - z->avail_out;
+    return status == (flush == Z_FINISH ? Z_STREAM_END : Z_OK);
+}
+
+static bool pack(const struct text *plain, int window, int flush, struct text *out)
+{
+    z_stream z = {0};
+    if (deflateInit2(&z, LEVEL, Z_DEFLATED, window, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    bool good = run_deflate(&z, plain, flush, out);
+    deflateEnd(&z);
+    return good;
+}
+
+bool coding_pack(struct text *text)
+{
+    struct text packed = {0};
+    if (!pack(text, GZIP_WINDOW, Z_FINISH, &packed)) {
+        text_free(&packed);
+        return false;
+    }
+    text_free(text);
+    *text = packed;
+    return true;
+}
+
+/* RFC 1952: magic, deflate, no flags, no time, no extra flags, Unix. */
+void coding_begin(struct text *out)
+{
+    text_append(out, "\x1f\x8b\x08\0\0\0\0\0\0\x03", 10);
+}
+
+bool coding_pack_piece(const struct text *plain, bool last, struct text *out, struct coding_sum *sum)
+{
+    sum->crc = crc32_z(0, (const Bytef *)plain->data, plain->length);
+    sum->length = plain->length;
+    return pack(plain, RAW_WINDOW, last ? Z_FINISH : Z_SYNC_FLUSH, out);
+}
+
+void coding_fold(struct coding_sum *stream, const struct coding_sum *piece)
+{
+    stream->crc = crc32_combine(stream->crc, piece->crc, (z_off_t)piece->length);
+    stream->length += piece->length;
+}
+
+static void append_little_endian(struct text *out, uint32_t value)
+{
+    const char bytes[] = {(char)value, (char)(value >> 8), (char)(value >> 16), (char)(value >> 24)};
+    text_append(out, bytes, sizeof bytes);
+}
+
+void coding_end(const struct coding_sum *stream, struct text *out)
+{
+    append_little_endian(out, (uint32_t)stream->crc);
+    append_little_endian(out, (uint32_t)stream->length);
+}
