@@ -12,23 +12,26 @@
 
 #define DOCUMENT_DEPTH_MAX 32
 
-/* Why an array cut out of the text is no tensor (first fault in reading order). The text around it was still checked. */
+/* Why an array cut out of the text is no tensor (first fault in reading order). The text around it was still checked.
+ */
 enum matrix_fault {
     MATRIX_GOOD,
-    MATRIX_RAGGED,  /* a row is longer or shorter than its first sibling: `index` is that row, `expected` and `found` lengths */
+    MATRIX_RAGGED,  /* a row is longer or shorter than its first sibling: `index` is that row, `expected` and `found`
+                       lengths */
     MATRIX_NESTED,  /* a row among numbers or a number among rows: `index` is that element */
     MATRIX_ELEMENT, /* neither number, boolean, null nor "-Infinity": `index` is that element */
     MATRIX_EMPTY,   /* an array without elements: `index` is that array */
     MATRIX_RANK,    /* nested deeper than TENSOR_RANK_MAX */
 };
 
-/* One array of numbers, booleans or nulls. Values are doubles in reading order: false 0, true 1, null and "-Infinity" are -inf. */
+/* One array of numbers, booleans or nulls. Values are doubles in reading order: false 0, true 1, null and "-Infinity"
+ * are -inf. */
 struct matrix {
     double *values; /* arena block; the taker may narrow it in place and resize it */
     size_t count;
     size_t rank;
     size_t shape[TENSOR_RANK_MAX];
-    bool has_numbers, has_booleans, has_hidden; /* hidden: null or "-Infinity" */
+    bool has_numbers, has_booleans, has_hidden;       /* hidden: null or "-Infinity" */
     size_t first_number, first_boolean, first_hidden; /* position of the first of each */
     enum matrix_fault fault;
     size_t index[TENSOR_RANK_MAX + 1]; /* where the fault is; index_rank entries */

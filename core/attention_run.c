@@ -205,7 +205,8 @@ static bool run_all(struct run *run, struct pool *pool, struct arena *arena, str
 {
     const struct attention *a = run->a;
     size_t rows = a->batch * a->heads * a->queries;
-    struct attention_results more = *run->results;
+    const struct attention_results *asked = run->results;
+    struct attention_results more = *asked;
     bool fused = fused_serves(a);
     if (fused && !run_all_fused(run, pool, arena, err))
         return false;
@@ -221,6 +222,7 @@ static bool run_all(struct run *run, struct pool *pool, struct arena *arena, str
     run->results = &more;
     if (!fused || wants_more(&more))
         pool_run(pool, attention_blocks(a), run_block, run);
+    run->results = asked;
     return true;
 }
 

@@ -95,7 +95,7 @@ bool blas_start(struct error *err)
                          openblas_get_config());
     if (openblas_get_num_threads() != 1)
         return error_set(err, ERROR_INVALID, "", "OpenBLAS does not keep to one thread per call");
-    double *work = malloc(3 * 130 * 130 * sizeof *work);
+    double *work = calloc(3 * 130 * 130, sizeof *work);
     if (!work)
         return error_set(err, ERROR_MEMORY, "", "No memory for the check of OpenBLAS.");
     bool right = products_are_right(work);
