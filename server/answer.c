@@ -7,6 +7,7 @@
 #include "server/exchange.h"
 #include "server/peers.h"
 #include "server/server.h"
+#include "server/shelf.h"
 #include "server/stream.h"
 
 #include <stdio.h>
@@ -41,8 +42,8 @@ static void set_headers(const struct exchange *x, const struct answer *answer, s
     set_header(response, "Content-Type", answer->media_type);
     set_header(response, "X-Request-Id", x->id);
     set_header(response, "X-Content-Type-Options", "nosniff");
-    bool lasting = answer->status == 200 && x->route->page && !x->route->probe;
-    set_header(response, "Cache-Control", lasting ? "no-cache" : "no-store");
+    set_header(response, "Cache-Control", answer->page ? "no-cache" : "no-store");
+    set_header(response, "ETag", answer->page ? answer->page->etag : NULL);
     set_header(response, "Allow", answer->allow);
     set_header(response, "Accept-Post", answer->accept_post);
     set_header(response, "Accept-Encoding", answer->accept_encoding);
@@ -72,6 +73,15 @@ static struct MHD_Response *make_buffer(struct exchange *x, struct text *body)
     return response;
 }
 
+static struct MHD_Response *make_page(struct exchange *x, const struct answer *answer)
+{
+    const struct text *body = &answer->page->body;
+    bool empty = answer->status == 304;
+    if (!empty && x->head.method != METHOD_HEAD)
+        atomic_store_explicit(&x->sent, body->length, memory_order_relaxed);
+    return MHD_create_response_from_buffer(empty ? 0 : body->length, body->data, MHD_RESPMEM_PERSISTENT);
+}
+
 static struct MHD_Response *make_stream(struct answer *answer)
 {
     struct stream *stream = answer->stream;
@@ -81,6 +91,13 @@ static struct MHD_Response *make_stream(struct answer *answer)
     if (!response)
         stream_close(stream);
     return response;
+}
+
+static struct MHD_Response *make_response(struct exchange *x, struct answer *answer)
+{
+    if (answer->stream)
+        return make_stream(answer);
+    return answer->page ? make_page(x, answer) : make_buffer(x, &answer->body);
 }
 
 static int64_t find_deadline(const struct exchange *x)
@@ -99,7 +116,7 @@ static void pack_body(const struct exchange *x, struct answer *answer)
 enum MHD_Result answer_send(struct exchange *x, struct answer *answer)
 {
     pack_body(x, answer);
-    struct MHD_Response *response = answer->stream ? make_stream(answer) : make_buffer(x, &answer->body);
+    struct MHD_Response *response = make_response(x, answer);
     x->state = EXCHANGE_SENT;
     x->status = response ? answer->status : 503;
     if (x->peer && !peers_move(x->peer, PEERS_REPLY, find_deadline(x))) {

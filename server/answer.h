@@ -9,15 +9,17 @@
 #include <stdbool.h>
 
 struct exchange;
+struct shelf_page;
 struct stream;
 
 /* Zero-initialise; what is not set is not sent. */
 struct answer {
     unsigned status;
     const char *media_type;
-    struct text body;      /* taken over */
-    struct stream *stream; /* taken over; instead of body */
-    const char *allow;     /* methods */
+    struct text body;              /* taken over */
+    const struct shelf_page *page; /* instead of body: stays where it is */
+    struct stream *stream;         /* taken over; instead of body */
+    const char *allow;             /* methods */
     const char *accept_post;
     const char *accept_encoding;
     unsigned retry_after; /* seconds */

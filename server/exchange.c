@@ -4,11 +4,13 @@
 #include "server/admission.h"
 #include "server/answer.h"
 #include "server/clock.h"
+#include "server/coding.h"
 #include "server/dispatch.h"
 #include "server/metrics.h"
 #include "server/pages.h"
 #include "server/peers.h"
 #include "server/server.h"
+#include "server/shelf.h"
 #include "server/work.h"
 
 #include <stdlib.h>
@@ -112,12 +114,28 @@ static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
     return MHD_YES;
 }
 
+static enum MHD_Result send_lasting(struct exchange *x)
+{
+    bool packed = coding_wants_gzip(x->head.accept_encoding);
+    const struct shelf_page *page = shelf_find(x->server->shelf, x, packed);
+    if (!page)
+        return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
+    bool known = shelf_matches(x->head.if_none_match, page->etag);
+    struct answer answer = {.status = known ? 304 : 200,
+                            .media_type = known ? NULL : page->media_type,
+                            .page = page,
+                            .packed = page->packed};
+    return answer_send(x, &answer);
+}
+
 static enum MHD_Result send_page(struct exchange *x)
 {
     struct answer answer = {0};
     if (x->head.method == METHOD_OPTIONS) {
         answer.status = 204;
         answer.allow = x->route ? x->route->allow : "GET, HEAD, POST, OPTIONS";
+    } else if (x->route->lasting) {
+        return send_lasting(x);
     } else {
         x->route->page(x, &answer);
     }

@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define ROUTES_MAX 32
 #define METHODS (METHOD_OTHER + 1)
 #define STATUSES 24
 
@@ -28,9 +27,9 @@ enum {
 };
 
 struct metrics {
-    uint64_t requests[ROUTES_MAX + 1][METHODS][STATUSES]; /* the last route: unknown paths */
-    struct histogram durations[ROUTES_MAX + 1];
-    struct histogram computing[ROUTES_MAX + 1];
+    uint64_t requests[ROUTE_MAX + 1][METHODS][STATUSES]; /* the last route: unknown paths */
+    struct histogram durations[ROUTE_MAX + 1];
+    struct histogram computing[ROUTE_MAX + 1];
     struct histogram sizes_in, sizes_out, queue;
     uint64_t rejected[PROBLEM_COUNT + 1];
     uint64_t numbers;
@@ -61,7 +60,7 @@ static double seconds_of(int64_t nanoseconds)
 
 void metrics_record(struct metrics *m, const struct metrics_request *r)
 {
-    size_t route = r->route ? route_index(r->route) : ROUTES_MAX;
+    size_t route = r->route ? route_index(r->route) : ROUTE_MAX;
     m->requests[route][r->method][find_status(r->status)]++;
     histogram_add(&m->durations[route], histogram_seconds(), seconds_of(r->duration));
     histogram_add(&m->sizes_in, histogram_bytes(), (double)r->bytes_in);
@@ -87,7 +86,7 @@ static void write_one(struct text *out, const char *name, const char *type, cons
 
 static const char *name_route(size_t index)
 {
-    const struct route *route = index < ROUTES_MAX ? route_row(index) : NULL;
+    const struct route *route = index < ROUTE_MAX ? route_row(index) : NULL;
     return route ? route->path : "other";
 }
 
@@ -105,14 +104,14 @@ static void write_requests(const struct metrics *m, struct text *out)
 {
     write_head(out, "attnd_http_requests_total", "counter",
                "Finished requests; code 0: the client went away before the reply.");
-    for (size_t route = 0; route <= ROUTES_MAX; route++)
+    for (size_t route = 0; route <= ROUTE_MAX; route++)
         write_route_requests(m, route, out);
 }
 
 static void write_by_route(const struct histogram *histograms, const char *name, const char *label, struct text *out)
 {
     char text[96];
-    for (size_t route = 0; route <= ROUTES_MAX; route++) {
+    for (size_t route = 0; route <= ROUTE_MAX; route++) {
         if (histogram_count(&histograms[route]) == 0)
             continue;
         snprintf(text, sizeof text, "%s=\"%s\"", label, name_route(route));

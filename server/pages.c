@@ -1,6 +1,7 @@
 /* Links, health and information. */
 #include "server/pages.h"
 
+#include "api/openapi.h"
 #include "api/writer.h"
 #include "server/answer.h"
 #include "server/clock.h"
@@ -132,4 +133,12 @@ void pages_metrics(const struct exchange *exchange, struct answer *answer)
     metrics_write(exchange->server->metrics, exchange->server, &answer->body);
     answer->status = 200;
     answer->media_type = "text/plain; version=0.0.4; charset=utf-8";
+}
+
+void pages_openapi(const struct exchange *exchange, struct answer *answer)
+{
+    (void)exchange;
+    answer->body.failed = !openapi_text(&answer->body);
+    answer->status = 200;
+    answer->media_type = "application/json";
 }

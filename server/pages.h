@@ -9,5 +9,6 @@ route_page pages_alive;
 route_page pages_ready;
 route_page pages_info;
 route_page pages_metrics;
+route_page pages_openapi;
 
 #endif

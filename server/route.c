@@ -9,12 +9,21 @@
 #define COMPUTE "POST, OPTIONS"
 
 static const struct route rows[] = {
-    {.path = "/", .allow = READ, .page = pages_links, .summary = "this list"},
+    {.path = "/", .allow = READ, .page = pages_links, .lasting = true, .summary = "this list"},
     {.path = "/livez", .allow = READ, .page = pages_alive, .probe = true, .summary = "whether the process is alive"},
     {.path = "/readyz", .allow = READ, .page = pages_ready, .probe = true, .summary = "whether it takes requests"},
     {.path = "/health", .allow = READ, .page = pages_ready, .probe = true, .summary = "the same as /readyz"},
     {.path = "/metrics", .allow = READ, .page = pages_metrics, .probe = true, .summary = "counters for Prometheus"},
-    {.path = "/v1/info", .allow = READ, .page = pages_info, .summary = "versions, limits and features"},
+    {.path = "/v1/info",
+     .allow = READ,
+     .page = pages_info,
+     .lasting = true,
+     .summary = "versions, limits and features"},
+    {.path = "/openapi.json",
+     .allow = READ,
+     .page = pages_openapi,
+     .lasting = true,
+     .summary = "all of this as OpenAPI 3.1"},
     {.path = "/v1/attention",
      .allow = COMPUTE,
      .computes = true,
@@ -26,6 +35,8 @@ static const struct route rows[] = {
      .kind = JOB_MERGE,
      .summary = "join partial results over disjoint keys"},
 };
+
+_Static_assert(sizeof rows / sizeof *rows <= ROUTE_MAX, "ROUTE_MAX is too small");
 
 const struct route *route_find(const char *path)
 {

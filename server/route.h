@@ -14,12 +14,15 @@ struct answer;
 /* Fills in what GET answers; never waits. */
 typedef void route_page(const struct exchange *exchange, struct answer *answer);
 
+#define ROUTE_MAX 32 /* rows at most */
+
 struct route {
     const char *path;
     const char *allow; /* the methods, as the header tells them */
     route_page *page;  /* GET and HEAD, or NULL */
     bool computes;     /* POST runs a job of `kind` */
     enum job_kind kind;
+    bool lasting;        /* GET answers the same as long as the process lives: it has an ETag */
     bool probe;          /* asked all the time: logged at debug, answered whatever the load */
     const char *summary; /* for the list of links */
 };

@@ -10,6 +10,7 @@
 #include "server/listener.h"
 #include "server/metrics.h"
 #include "server/peers.h"
+#include "server/shelf.h"
 #include "server/signals.h"
 #include "server/version.h"
 
@@ -158,8 +159,9 @@ static bool start_parts(struct server *server)
     server->spent = answer_make_spent();
     server->peers = peers_new(settings);
     server->metrics = metrics_new();
+    server->shelf = shelf_new();
     server->pool = pool_start(settings->workers, settings->queue);
-    if (!server->spent || !server->peers || !server->metrics || !server->pool)
+    if (!server->spent || !server->peers || !server->metrics || !server->shelf || !server->pool)
         return fail(server, "the threads could not be started");
     return true;
 }
@@ -229,6 +231,7 @@ void server_stop(struct server *server)
         MHD_destroy_response(server->spent);
     peers_free(server->peers);
     metrics_free(server->metrics);
+    shelf_free(server->shelf);
 }
 
 bool server_suspend(struct server *server, struct MHD_Connection *connection)

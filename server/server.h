@@ -16,6 +16,7 @@
 
 struct metrics;
 struct peers;
+struct shelf;
 
 enum server_phase {
     SERVER_STARTING, /* answers, but is not ready */
@@ -31,6 +32,7 @@ struct server {
     struct pool *pool;
     struct peers *peers;
     struct metrics *metrics;
+    struct shelf *shelf;
     struct MHD_Daemon *daemon;
     struct MHD_Response *spent; /* the 503 that needs no memory */
     struct budget bodies;       /* bytes of bodies held */

@@ -205,6 +205,82 @@ static void check_id(const char *sent, bool kept)
     client_free(&reply);
 }
 
+static struct client_reply ask_if_changed(const char *path, const char *etag)
+{
+    char header[128];
+    snprintf(header, sizeof header, "If-None-Match: %s", etag);
+    return client_send(&service, &(struct client_request){.path = path, .headers = {header}});
+}
+
+START_TEST(lasting_pages_have_an_etag)
+{
+    static const char *const paths[] = {"/", "/v1/info", "/openapi.json"};
+    char etag[64];
+    char list[128];
+    struct client_reply first = client_get(&service, paths[_i]);
+    ck_assert_int_eq(first.status, 200);
+    ck_assert_ptr_nonnull(client_header(&first, "ETag", etag, sizeof etag));
+    ck_assert_uint_gt(strlen(etag), 8);
+    ck_assert(etag[0] == '"' && etag[strlen(etag) - 1] == '"');
+    check_header(&first, "Cache-Control", "no-cache");
+    snprintf(list, sizeof list, "\"other\", W/%s", etag);
+    const char *const same[] = {etag, list, "*"};
+    for (size_t i = 0; i < 3; i++) {
+        struct client_reply again = ask_if_changed(paths[_i], same[i]);
+        ck_assert_int_eq(again.status, 304);
+        ck_assert_uint_eq(again.length, 0);
+        check_header(&again, "ETag", etag);
+        client_free(&again);
+    }
+    struct client_reply other = ask_if_changed(paths[_i], "\"other\"");
+    ck_assert_int_eq(other.status, 200);
+    ck_assert_str_eq(other.body, first.body);
+    client_free(&other);
+    client_free(&first);
+}
+END_TEST
+
+START_TEST(packed_pages_have_an_etag_of_their_own)
+{
+    char plain_etag[64];
+    char etag[64];
+    struct client_reply plain = client_get(&service, "/openapi.json");
+    struct client_reply packed =
+        client_send(&service, &(struct client_request){.path = "/openapi.json", .headers = {"Accept-Encoding: gzip"}});
+    check_header(&packed, "Content-Encoding", "gzip");
+    ck_assert_ptr_nonnull(client_header(&plain, "ETag", plain_etag, sizeof plain_etag));
+    ck_assert_ptr_nonnull(client_header(&packed, "ETag", etag, sizeof etag));
+    ck_assert_str_ne(plain_etag, etag);
+    ck_assert_uint_lt(packed.length, plain.length);
+    client_free(&plain);
+    client_free(&packed);
+}
+END_TEST
+
+START_TEST(what_changes_has_no_etag)
+{
+    static const char *const paths[] = {"/livez", "/readyz", "/metrics", "/nope"};
+    char value[64];
+    struct client_reply reply = ask_if_changed(paths[_i], "*");
+    ck_assert_int_ne(reply.status, 304);
+    ck_assert_ptr_null(client_header(&reply, "ETag", value, sizeof value));
+    check_header(&reply, "Cache-Control", "no-store");
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(openapi_is_there)
+{
+    struct client_reply reply = client_get(&service, "/openapi.json");
+    json_t *root = client_json(&reply);
+    const char *version = json_string_value(json_object_get(root, "openapi"));
+    ck_assert_msg(version && strncmp(version, "3.1", 3) == 0, "%s", version);
+    ck_assert_ptr_nonnull(json_object_get(json_object_get(root, "paths"), "/v1/attention"));
+    json_decref(root);
+    client_free(&reply);
+}
+END_TEST
+
 START_TEST(request_id_is_kept_when_it_is_plain)
 {
     char longest[130];
@@ -251,6 +327,10 @@ Suite *routes_suite(void)
     tcase_add_loop_test(tests, every_reply_has_the_common_headers, 0, 4);
     tcase_add_test(tests, attention_computes);
     tcase_add_test(tests, merge_computes);
+    tcase_add_loop_test(tests, lasting_pages_have_an_etag, 0, 3);
+    tcase_add_test(tests, packed_pages_have_an_etag_of_their_own);
+    tcase_add_loop_test(tests, what_changes_has_no_etag, 0, 4);
+    tcase_add_test(tests, openapi_is_there);
     tcase_add_test(tests, info_tells_versions_and_limits);
     tcase_add_test(tests, request_id_is_kept_when_it_is_plain);
     tcase_add_test(tests, request_ids_made_here_differ);
