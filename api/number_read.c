@@ -40,7 +40,7 @@ static inline double with_sign(double value, bool negative)
 
 /* w * 10^p = (u + less than 2) * 2^scale, u of 127 or 128 bits. The 53 leading bits of u, rounded to nearest, are those
  * of the true value unless u lies within 2 below a middle between two doubles. False: undecided, or subnormal. */
-static bool multiply_power(uint64_t w, int p, double *value)
+static NOINLINE bool multiply_power(uint64_t w, int p, double *value)
 {
     struct number_power power = number_powers[p - NUMBER_POWERS_FIRST];
     int zeros = __builtin_clzll(w);
@@ -60,41 +60,35 @@ static bool multiply_power(uint64_t w, int p, double *value)
     return true;
 }
 
-/* Where one operation of doubles will not do. */
-static NOINLINE bool convert_by_power(uint64_t w, int64_t exponent, double *value)
-{
-    if (w == 0 || exponent < NUMBER_POWERS_FIRST) { /* below half of the smallest double: 2^64 * 10^-344 */
-        *value = 0;
-        return true;
-    }
-    if (exponent > 308) {
-        *value = HUGE_VAL;
-        return true;
-    }
-    return multiply_power(w, (int)exponent, value);
-}
+#define WHOLE_MAX (UINT64_C(1) << 53) /* whole numbers up to here are doubles without error */
+#define TENS_MAX 22                   /* and powers of ten up to this one */
 
-/* The double nearest to w * 10^exponent. */
-static inline bool convert(uint64_t w, int64_t exponent, double *value)
+static const double tens[TENS_MAX + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/* The double nearest to w * 10^exponent; false: undecided. */
+static bool convert(uint64_t w, int64_t exponent, double *value)
 {
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    /* Both operands are doubles without error, so the one operation rounds correctly. */
-    if (w > UINT64_C(1) << 53 || exponent > 0 || exponent < -22)
-        return convert_by_power(w, exponent, value);
-    *value = (double)(int64_t)w / tens[-exponent];
+    if (w <= WHOLE_MAX && exponent <= 0 && exponent >= -TENS_MAX)
+        *value = (double)w / tens[-exponent];          /* one operation, so it rounds correctly */
+    else if (w == 0 || exponent < NUMBER_POWERS_FIRST) /* below half of the smallest double: 2^64 * 10^-344 */
+        *value = 0;
+    else if (exponent > 308)
+        *value = HUGE_VAL;
+    else
+        return multiply_power(w, (int)exponent, value);
     return true;
 }
 
 /* High bits mark the bytes that are no digits; `digits` becomes the bytes less '0'. */
-static uint64_t find_others(uint64_t *digits)
+static inline uint64_t find_others(uint64_t *digits)
 {
     *digits ^= '0' * ONES;
     return (((*digits & 0x7f * ONES) + (0x80 - 10) * ONES) | *digits) & 0x80 * ONES;
 }
 
 /* Eight digits, the first in the lowest byte. */
-static uint64_t join_eight(uint64_t digits)
+static inline uint64_t join_eight(uint64_t digits)
 {
     const uint64_t mask = UINT64_C(0x000000ff000000ff);
     digits = digits * 10 + (digits >> 8);
@@ -103,28 +97,28 @@ static uint64_t join_eight(uint64_t digits)
     return (upper + lower) >> 32;
 }
 
-static uint64_t load_eight(const char *at)
+static inline uint64_t load_eight(const char *at)
 {
     uint64_t word;
     memcpy(&word, at, sizeof word);
     return word;
 }
 
-static unsigned digit_at(const char *at)
+static inline unsigned digit_at(const char *at)
 {
     return (unsigned char)(*at - '0');
 }
 
 /* The digits at `at`, up to 24, behind those in *w, which is right while there are no more than WORD_DIGITS. */
-static const char *join_digits(const char *at, uint64_t *w)
+static inline const char *join_digits(const char *at, uint64_t *w)
 {
-    static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+    static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     for (int words = 0; words < 3; words++, at += 8) {
         uint64_t digits = load_eight(at);
         uint64_t others = find_others(&digits);
         if (others) {
             int count = __builtin_ctzll(others) / 8;
-            *w = *w * tens[count] + join_eight(digits << (56 - 8 * count) << 8);
+            *w = *w * powers[count] + join_eight(digits << (56 - 8 * count) << 8);
             return at + count;
         }
         *w = *w * 100000000 + join_eight(digits);
@@ -135,7 +129,7 @@ static const char *join_digits(const char *at, uint64_t *w)
 #define EXPONENT_FAR INT64_C(1000000000000000000) /* further than any text is long */
 
 /* After the "e"; NULL when no exponent stands there. */
-static NOINLINE const char *read_exponent(const char *at, const char *end, int64_t *exponent)
+static const char *read_exponent(const char *at, const char *end, int64_t *exponent)
 {
     bool negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+'))
@@ -146,42 +140,6 @@ static NOINLINE const char *read_exponent(const char *at, const char *end, int64
         value = value < EXPONENT_FAR / 100 ? value * 10 + digit_at(at) : value;
     *exponent += negative ? -value : value;
     return at == start ? NULL : at;
-}
-
-#define SHORT_BYTES 64 /* that read_short may look at */
-#define SHORT_WHOLE 10 /* digits before the point that it takes */
-
-/* Numbers of up to WORD_DIGITS digits with SHORT_BYTES readable bytes: nearly all there are. NULL: see read_any. */
-static const char *read_short(const char *at, const char *end, double *value)
-{
-    bool negative = *at == '-';
-    at += negative;
-    const char *start = at;
-    uint64_t w = digit_at(at);
-    if (w > 9)
-        return NULL;
-    at++;
-    if (*at != '.') {
-        for (; w != 0 && digit_at(at) <= 9 && at - start < SHORT_WHOLE; at++)
-            w = w * 10 + digit_at(at);
-        if (digit_at(at) <= 9)
-            return NULL;
-    }
-    int64_t exponent = 0;
-    if (*at == '.') {
-        const char *point = ++at;
-        at = join_digits(at, &w);
-        exponent = point - at;
-        if (exponent == 0 || at - start > WORD_DIGITS + 1)
-            return NULL;
-    }
-    if ((*at | 0x20) == 'e' && !(at = read_exponent(at + 1, end, &exponent)))
-        return NULL;
-    double size;
-    if (!convert(w, exponent, &size))
-        return NULL;
-    *value = with_sign(size, negative);
-    return at;
 }
 
 /* Where the parts of a number lie; without a point the fraction is empty. */
@@ -295,8 +253,51 @@ static NOINLINE const char *read_any(const char *at, const char *end, double *va
     return after;
 }
 
-const char *number_read(const char *at, const char *end, double *value)
+/* The number at `start`, whose digits w end at `at` with -exponent of them behind the point: what comes after them, and
+ * what one operation does not convert. It takes over by a tail call, and so does read_any: number_read needs no stack.
+ */
+static NOINLINE const char *finish(const char *start, const char *end, double *value, const char *at, uint64_t w,
+                                   int64_t exponent)
 {
-    const char *after = end - at >= SHORT_BYTES ? read_short(at, end, value) : NULL;
-    return after ? after : read_any(at, end, value);
+    const char *after = at;
+    double size;
+    if ((*at | 0x20) == 'e')
+        after = read_exponent(at + 1, end, &exponent);
+    if (!after || !convert(w, exponent, &size))
+        return read_any(start, end, value);
+    *value = with_sign(size, *start == '-');
+    return after;
+}
+
+#define SHORT_BYTES 64 /* that are looked at without asking where the text ends */
+#define SHORT_WHOLE 10 /* digits before the point that are taken then */
+
+const char *number_read(const char *start, const char *end, double *value)
+{
+    if (end - start < SHORT_BYTES)
+        return read_any(start, end, value);
+    bool negative = *start == '-';
+    const char *first = start + negative;
+    const char *at = first + 1;
+    uint64_t w = digit_at(first);
+    if (w > 9)
+        return NULL;
+    if (*at != '.') {
+        for (; w != 0 && digit_at(at) <= 9 && at - first < SHORT_WHOLE; at++)
+            w = w * 10 + digit_at(at);
+        if (digit_at(at) <= 9)
+            return read_any(start, end, value);
+    }
+    int64_t places = 0;
+    if (*at == '.') {
+        const char *point = at + 1;
+        at = join_digits(point, &w);
+        places = at - point;
+        if (places == 0 || at - first > WORD_DIGITS + 1)
+            return read_any(start, end, value);
+    }
+    if ((*at | 0x20) == 'e' || w > WHOLE_MAX || places > TENS_MAX)
+        return finish(start, end, value, at, w, -places);
+    *value = with_sign((double)(int64_t)w / tens[places], negative);
+    return at;
 }

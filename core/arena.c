@@ -126,13 +126,19 @@ static void unlink_mapping(struct arena *arena, struct header *header)
         arena->mappings = header->next;
 }
 
+/* A wish: either answer is fine. */
+static void ask_for_huge_pages(void *mapping, size_t bytes)
+{
+    if (bytes >= HUGE_MIN)
+        madvise(mapping, bytes, MADV_HUGEPAGE);
+}
+
 static struct header *map_large(struct arena *arena, size_t bytes)
 {
     struct header *header = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (header == MAP_FAILED)
         return NULL;
-    if (bytes >= HUGE_MIN)
-        madvise(header, bytes, MADV_HUGEPAGE); /* a wish: either answer is fine */
+    ask_for_huge_pages(header, bytes);
     header->bytes = bytes;
     header->chunk = NULL;
     link_mapping(arena, header);
@@ -200,6 +206,7 @@ static struct header *remap(struct arena *arena, struct header *header, size_t b
     struct header *moved = mremap(header, header->bytes, bytes, MREMAP_MAYMOVE);
     bool good = moved != MAP_FAILED;
     if (good) {
+        ask_for_huge_pages(moved, bytes);
         arena->held = arena->held - moved->bytes + bytes;
         moved->bytes = bytes;
     }

@@ -1,5 +1,6 @@
 /* How fast numbers come in and go out (P2 and P3 of the goals), next to the peers that are installed, in one run.
- * Medians of ROUNDS; reader and peers take turns, so that a busy machine slows all of them. */
+ * Medians of ROUNDS of processor time (of time, for two threads); all take turns, so that what else the machine does
+ * slows all of them. */
 #include "api/document.h"
 #include "api/number.h"
 #include "core/pool.h"
@@ -32,11 +33,16 @@ static size_t input_length;
 static char *output; /* COLUMNS * 32 bytes for each row */
 static struct pool *pool;
 
-static double now(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double now(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Sums of uniform numbers: both signs, most of them below 1. */
@@ -112,9 +118,9 @@ static double print_here(void)
 
 static double print_here_two(void)
 {
-    double start = now();
+    double start = read_clock(CLOCK_MONOTONIC);
     pool_run(pool, ROWS, print_rows, NULL);
-    return now() - start;
+    return read_clock(CLOCK_MONOTONIC) - start;
 }
 
 static double print_float64(void)
@@ -216,6 +222,7 @@ static double print_orjson(void)
 struct contest {
     const char *name;
     double (*run)(void); /* seconds for COUNT numbers; negative: not installed */
+    bool ours;
     double times[ROUNDS];
 };
 
@@ -226,7 +233,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first is ours: what is printed for a peer is how much of its time ours takes. */
+/* The first is what all others are set beside. */
 static void hold(const char *title, struct contest *contests, size_t count)
 {
     printf("%s\n", title);
@@ -242,8 +249,9 @@ static void hold(const char *title, struct contest *contests, size_t count)
         else if (i == 0)
             printf("  %-22s %7.1f ns a number\n", contests[i].name, median * 1e9 / (double)COUNT);
         else
-            printf("  %-22s %7.1f ns a number; ours is %.3f of it\n", contests[i].name, median * 1e9 / (double)COUNT,
-                   ours / median);
+            printf("  %-22s %7.1f ns a number; %s %.3f\n", contests[i].name, median * 1e9 / (double)COUNT,
+                   contests[i].ours ? "to one thread's float32:" : "attentiond to it:",
+                   contests[i].ours ? median / ours : ours / median);
     }
 }
 
@@ -263,8 +271,8 @@ int main(void)
     };
     struct contest printing[] = {
         {.name = "attentiond", .run = print_here},
-        {.name = "the same, two threads", .run = print_here_two},
-        {.name = "the same, float64", .run = print_float64},
+        {.name = "the same, two threads", .run = print_here_two, .ours = true},
+        {.name = "the same, float64", .run = print_float64, .ours = true},
         {.name = "printf %.9g", .run = print_printf},
         {.name = "jansson", .run = print_jansson},
 #if HAS_YYJSON && defined YYJSON_WRITE_FP_TO_FLOAT
