@@ -1,12 +1,15 @@
 /* Judging the head of a request. */
 #include "server/admission.h"
 
+#include "server/clients.h"
 #include "server/coding.h"
 #include "server/exchange.h"
+#include "server/keys.h"
 #include "server/media.h"
 #include "server/peers.h"
 #include "server/server.h"
 
+#include <math.h>
 #include <string.h>
 
 bool admission_check_http(struct exchange *x, const char *method, const char *version)
@@ -30,6 +33,29 @@ static bool check_load(struct exchange *x)
         return problem_set(refusal, PROBLEM_CONNECTIONS, "More than %zu connections are open.",
                            x->server->settings.max_connections);
     return true;
+}
+
+static bool check_key(struct exchange *x)
+{
+    if (x->head.method == METHOD_OPTIONS || (x->route && (x->route->probe || x->route->open)) ||
+        keys_check(x->server->keys, x->head.authorization, x->head.api_key))
+        return true;
+    return problem_set(&x->refusal, PROBLEM_UNAUTHORIZED, "Show a key: Authorization: Bearer KEY, or X-API-Key: KEY.");
+}
+
+static bool check_client(struct exchange *x)
+{
+    const struct settings *settings = &x->server->settings;
+    if (!x->peer || (x->route && x->route->probe))
+        return true;
+    if (settings->max_client_connections > 0 && clients_connections(x->peer->client) > settings->max_client_connections)
+        return problem_set(&x->refusal, PROBLEM_CLIENT_CONNECTIONS,
+                           "More than %zu connections of this client are open.", settings->max_client_connections);
+    double delay = clients_delay(x->server->clients, x->peer->client, x->begun);
+    if (delay <= 0)
+        return true;
+    x->retry_after = (unsigned)ceil(delay);
+    return problem_set(&x->refusal, PROBLEM_RATE, "This client may send %g requests a second.", settings->rate_limit);
 }
 
 static bool check_route(struct exchange *x)
@@ -82,5 +108,5 @@ static bool check_accept(struct exchange *x)
 
 bool admission_check(struct exchange *x)
 {
-    return check_load(x) && check_route(x) && check_body(x) && check_accept(x);
+    return check_load(x) && check_client(x) && check_key(x) && check_route(x) && check_body(x) && check_accept(x);
 }

@@ -45,6 +45,7 @@ static void set_headers(const struct exchange *x, const struct answer *answer, s
     set_header(response, "Cache-Control", answer->page ? "no-cache" : "no-store");
     set_header(response, "ETag", answer->page ? answer->page->etag : NULL);
     set_header(response, "Allow", answer->allow);
+    set_header(response, "WWW-Authenticate", answer->challenge);
     set_header(response, "Accept-Post", answer->accept_post);
     set_header(response, "Accept-Encoding", answer->accept_encoding);
     set_header(response, "Server-Timing", answer->timing);
@@ -148,8 +149,10 @@ enum MHD_Result answer_problem(struct exchange *x, const struct problem *problem
     }
     if (answer.body.length == 0)
         problem_write(&answer.body, problem, x->id, x->route ? x->route->path : NULL);
-    if (answer.status == 503)
-        answer.retry_after = find_retry(x);
+    if (answer.status == 503 || answer.status == 429)
+        answer.retry_after = x->retry_after ? x->retry_after : find_retry(x);
+    if (answer.status == 401)
+        answer.challenge = "Bearer realm=\"attentiond\"";
     if (problem->code == PROBLEM_METHOD_NOT_ALLOWED)
         answer.allow = x->route->allow;
     if (problem->code == PROBLEM_UNSUPPORTED_TYPE)

@@ -21,6 +21,7 @@ struct answer {
     struct stream *stream;         /* taken over; instead of body */
     const char *allow;             /* methods */
     const char *accept_post;
+    const char *challenge; /* WWW-Authenticate */
     const char *accept_encoding;
     unsigned retry_after; /* seconds */
     bool packed;          /* the body is gzip already */

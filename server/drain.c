@@ -3,6 +3,7 @@
 
 #include "server/clock.h"
 #include "server/listener.h"
+#include "server/notify.h"
 #include "server/peers.h"
 #include "server/server.h"
 #include "server/signals.h"
@@ -87,6 +88,7 @@ bool drain_run(struct server *server)
     atomic_store(&server->phase, SERVER_DRAINING);
     log_event(server->log, LOG_INFO, "draining: %zu requests, %zu connections", atomic_load(&server->exchanges),
               peers_open(server->peers));
+    notify_send("STOPPING=1");
     delay_shutdown(server);
     close_port(server);
     finish_requests(server);

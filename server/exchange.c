@@ -64,6 +64,7 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
 {
     bool sound = admission_check_http(x, method, version);
     identity_set(x->id, x->head.request_id);
+    trace_read(x->trace, x->head.traceparent);
     if (!sound)
         return refuse_now(x);
     bool fine = admission_check(x);
@@ -214,6 +215,7 @@ static void log_exchange(const struct exchange *x, enum MHD_RequestTerminationCo
     log_request(x->server->log, level,
                 &(struct log_request){.message = find_message(x, code),
                                       .id = x->id,
+                                      .trace = x->trace[0] ? x->trace : NULL,
                                       .method = x->head.method_name,
                                       .route = x->route ? x->route->path : "other",
                                       .status = x->status,

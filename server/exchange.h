@@ -7,6 +7,7 @@
 #include "server/identity.h"
 #include "server/problem.h"
 #include "server/route.h"
+#include "server/trace.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
@@ -35,6 +36,7 @@ struct exchange {
     struct head head;
     enum exchange_state state;
     struct problem refusal; /* why the body is discarded */
+    unsigned retry_after;   /* seconds, when the refusal says so */
     struct text body;
     size_t charged;  /* bytes of the body in the server's budget */
     size_t received; /* bytes of the body read */
@@ -49,6 +51,7 @@ struct exchange {
     unsigned status;           /* that was sent; 0: none yet */
     atomic_size_t sent;        /* bytes of the reply's body handed over */
     char id[IDENTITY_SIZE];
+    char trace[TRACE_SIZE];
 };
 
 /* For MHD_start_daemon; `server` is the struct server. */

@@ -20,7 +20,10 @@
     X(accept, "Accept", MANY) \
     X(origin, "Origin", MANY) \
     X(accept_encoding, "Accept-Encoding", MANY) \
-    X(if_none_match, "If-None-Match", MANY)
+    X(if_none_match, "If-None-Match", MANY) \
+    X(authorization, "Authorization", ONCE) \
+    X(api_key, "X-API-Key", ONCE) \
+    X(traceparent, "traceparent", MANY)
 enum method {
     METHOD_GET,
     METHOD_HEAD,

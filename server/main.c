@@ -1,6 +1,7 @@
 /* attentiond: settings, then the service until a signal ends it. */
 #include "core/blas.h"
 #include "server/drain.h"
+#include "server/keys.h"
 #include "server/log.h"
 #include "server/manual.h"
 #include "server/probe.h"
@@ -45,6 +46,20 @@ static int start_serving(const struct settings *settings)
     return status;
 }
 
+static int check_files(const struct settings *settings)
+{
+    char why[512] = "there is no memory";
+    struct keys *keys = keys_new();
+    bool good = keys && (!*settings->api_key_file || keys_load(keys, settings->api_key_file, why, sizeof why));
+    keys_free(keys);
+    if (good) {
+        puts("the settings are good");
+        return EXIT_SUCCESS;
+    }
+    fprintf(stderr, "attentiond: %s\n", why);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     char why[256];
@@ -65,6 +80,11 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     case SETTINGS_VERSION:
         manual_print_version(stdout);
+        return EXIT_SUCCESS;
+    case SETTINGS_CHECK_CONFIG:
+        return check_files(&settings);
+    case SETTINGS_PRINT_CONFIG:
+        manual_print_settings(stdout, &settings);
         return EXIT_SUCCESS;
     case SETTINGS_HEALTHCHECK:
         return probe_ready(&settings) ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -6,9 +6,9 @@
 static void print_setting(FILE *out, const struct setting *row)
 {
     static const char *const values[] = {
-        [SETTINGS_TEXT] = " TEXT",       [SETTINGS_COUNT] = " N",     [SETTINGS_SIZE] = " BYTES",
-        [SETTINGS_SECONDS] = " SECONDS", [SETTINGS_SWITCH] = "",      [SETTINGS_LIST] = " TEXT",
-        [SETTINGS_FORMAT] = " FORMAT",   [SETTINGS_LEVEL] = " LEVEL",
+        [SETTINGS_TEXT] = " TEXT",       [SETTINGS_COUNT] = " N",       [SETTINGS_SIZE] = " BYTES",
+        [SETTINGS_SECONDS] = " SECONDS", [SETTINGS_RATE] = " N",        [SETTINGS_SWITCH] = "",
+        [SETTINGS_LIST] = " TEXT",       [SETTINGS_FORMAT] = " FORMAT", [SETTINGS_LEVEL] = " LEVEL",
     };
     char variable[64];
     char flag[96];
@@ -30,6 +30,18 @@ void manual_print_help(FILE *out)
 #define PRINT_ACTION(name, flag, help) fprintf(out, "  %-34s %s\n", "--" flag, help);
     SETTINGS_ACTIONS(PRINT_ACTION)
 #undef PRINT_ACTION
+}
+
+void manual_print_settings(FILE *out, const struct settings *settings)
+{
+    static const char *const sources[] = {"default", "environment", "flag"};
+    const struct setting *row = NULL;
+    char value[1024];
+    for (size_t i = 0; (row = settings_row(i)) != NULL; i++) {
+        const void *source = (const char *)settings + row->source_offset;
+        fprintf(out, "%s = %s  # %s\n", row->flag, settings_value(settings, row, value, sizeof value),
+                sources[*(const enum settings_source *)source]);
+    }
 }
 
 void manual_print_version(FILE *out)

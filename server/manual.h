@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 void manual_print_help(FILE *out);
+/* One "flag = value  # source" a line. */
+void manual_print_settings(FILE *out, const struct settings *settings);
 void manual_print_version(FILE *out);
 
 #endif

@@ -83,7 +83,7 @@ static void write_limits(struct writer *w, const struct settings *settings)
         const char *plain = name + strlen("attnd_");
         if (row->kind == SETTINGS_COUNT || row->kind == SETTINGS_SIZE)
             writer_member_integer(w, plain, (int64_t) * (const size_t *)(const void *)field);
-        else if (row->kind == SETTINGS_SECONDS)
+        else if (row->kind == SETTINGS_SECONDS || row->kind == SETTINGS_RATE)
             writer_member_real(w, plain, *(const double *)(const void *)field);
     }
     writer_object_end(w);

@@ -1,6 +1,7 @@
 /* Open connections and their deadlines. */
 #include "server/peers.h"
 
+#include "server/clients.h"
 #include "server/clock.h"
 #include "server/notice.h"
 #include "server/settings.h"
@@ -30,6 +31,7 @@ struct entry {
 
 struct peers {
     const struct settings *settings;
+    struct clients *clients;
     pthread_mutex_t mutex; /* the list, and that a listed descriptor is open */
     struct entry *first;
     size_t open;
@@ -47,12 +49,13 @@ static enum peers_state find_state(uint64_t wait)
     return (enum peers_state)(wait & ((1u << STATE_BITS) - 1));
 }
 
-struct peers *peers_new(const struct settings *settings)
+struct peers *peers_new(const struct settings *settings, struct clients *clients)
 {
     struct peers *peers = calloc(1, sizeof *peers);
     if (!peers)
         return NULL;
     peers->settings = settings;
+    peers->clients = clients;
     notice_write(peers->late, settings, "Request Timeout", PROBLEM_TIMEOUT,
                  "The rest of the request took too long to arrive.");
     notice_write(peers->cut, settings, "Bad Request", PROBLEM_BAD_REQUEST,
@@ -91,6 +94,7 @@ static void remove_entry(struct peers *peers, struct entry *entry)
         entry->next->previous = entry->previous;
     peers->open--;
     pthread_mutex_unlock(&peers->mutex);
+    clients_close(peers->clients, entry->peer.client);
     free(entry);
 }
 
@@ -103,6 +107,8 @@ static struct entry *open_entry(struct peers *peers, struct MHD_Connection *conn
     entry->descriptor = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     atomic_store(&entry->wait, pack_wait(PEERS_HEAD, now + clock_from_seconds(peers->settings->header_timeout)));
     atomic_store(&entry->moved, now);
+    entry->peer.client = clients_open(
+        peers->clients, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
     add_entry(peers, entry);
     return entry;
 }

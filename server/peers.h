@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct client;
+struct clients;
 struct settings;
 struct work;
 struct peers;
@@ -25,11 +27,12 @@ enum peers_state {
 
 /* One connection. The fields belong to the event thread. */
 struct peer {
+    struct client *client; /* NULL: it has no address */
     bool excess;           /* one too many: every request gets 503 */
     struct problem target; /* what is wrong with the target of the request being read */
 };
 
-struct peers *peers_new(const struct settings *settings);
+struct peers *peers_new(const struct settings *settings, struct clients *clients);
 void peers_free(struct peers *peers); /* when no connection is open any more */
 
 /* For MHD_OPTION_NOTIFY_CONNECTION. */

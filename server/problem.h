@@ -12,6 +12,7 @@
 #define PROBLEMS(X) \
     X(BAD_REQUEST, 400, "bad-request", "The request breaks the rules of HTTP") \
     X(MALFORMED_BODY, 400, "malformed-body", "The body is not the JSON it should be") \
+    X(UNAUTHORIZED, 401, "unauthorized", "A key is needed") \
     X(NOT_FOUND, 404, "not-found", "There is nothing at this path") \
     X(METHOD_NOT_ALLOWED, 405, "method-not-allowed", "This path does not take this method") \
     X(NOT_ACCEPTABLE, 406, "not-acceptable", "The reply has no form that the client accepts") \
@@ -24,6 +25,8 @@
     X(EXPECTATION, 417, "expectation-failed", "The expectation cannot be met") \
     X(INVALID, 422, "invalid-request", "The request is well-formed but not valid") \
     X(HEADER_TOO_LARGE, 431, "header-too-large", "The header fields are too large") \
+    X(RATE, 429, "too-many-requests", "This client sends too many requests") \
+    X(CLIENT_CONNECTIONS, 503, "too-many-client-connections", "This client has too many connections open") \
     X(NO_MEMORY, 503, "no-memory", "The memory for requests is spent") \
     X(QUEUE_FULL, 503, "queue-full", "Too many requests are waiting") \
     X(DRAINING, 503, "draining", "The service is shutting down") \

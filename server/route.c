@@ -9,7 +9,7 @@
 #define COMPUTE "POST, OPTIONS"
 
 static const struct route rows[] = {
-    {.path = "/", .allow = READ, .page = pages_links, .lasting = true, .summary = "this list"},
+    {.path = "/", .allow = READ, .page = pages_links, .open = true, .lasting = true, .summary = "this list"},
     {.path = "/livez", .allow = READ, .page = pages_alive, .probe = true, .summary = "whether the process is alive"},
     {.path = "/readyz", .allow = READ, .page = pages_ready, .probe = true, .summary = "whether it takes requests"},
     {.path = "/health", .allow = READ, .page = pages_ready, .probe = true, .summary = "the same as /readyz"},
@@ -22,6 +22,7 @@ static const struct route rows[] = {
     {.path = "/openapi.json",
      .allow = READ,
      .page = pages_openapi,
+     .open = true,
      .lasting = true,
      .summary = "all of this as OpenAPI 3.1"},
     {.path = "/v1/attention",

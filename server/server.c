@@ -4,11 +4,14 @@
 #include "api/library.h"
 #include "core/blas.h"
 #include "server/answer.h"
+#include "server/clients.h"
 #include "server/clock.h"
 #include "server/cpu.h"
 #include "server/exchange.h"
+#include "server/keys.h"
 #include "server/listener.h"
 #include "server/metrics.h"
+#include "server/notify.h"
 #include "server/peers.h"
 #include "server/shelf.h"
 #include "server/signals.h"
@@ -153,17 +156,26 @@ static bool warm_workers(struct server *server)
     return true;
 }
 
+static bool load_keys(struct server *server)
+{
+    char why[512];
+    const char *path = server->settings.api_key_file;
+    return !*path || keys_load(server->keys, path, why, sizeof why) || fail(server, why);
+}
+
 static bool start_parts(struct server *server)
 {
     const struct settings *settings = &server->settings;
     server->spent = answer_make_spent();
-    server->peers = peers_new(settings);
+    server->clients = clients_new(settings->rate_limit, settings->rate_burst);
+    server->keys = keys_new();
+    server->peers = server->clients ? peers_new(settings, server->clients) : NULL;
     server->metrics = metrics_new();
     server->shelf = shelf_new();
     server->pool = pool_start(settings->workers, settings->queue);
-    if (!server->spent || !server->peers || !server->metrics || !server->shelf || !server->pool)
+    if (!server->spent || !server->peers || !server->metrics || !server->shelf || !server->keys || !server->pool)
         return fail(server, "the threads could not be started");
-    return true;
+    return load_keys(server);
 }
 
 static void set_limits(struct server *server)
@@ -210,12 +222,24 @@ bool server_start(struct server *server, const struct settings *settings, struct
     atomic_store(&server->phase, SERVER_READY);
     log_event(log, LOG_INFO, "attentiond %s listens on %s port %u with %zu workers", version_program(),
               settings->listen, server->port, server->settings.workers);
-    return write_port_file(server);
+    if (!write_port_file(server))
+        return false;
+    notify_send("READY=1");
+    return true;
+}
+
+void server_reload(struct server *server)
+{
+    bool good = load_keys(server);
+    log_event(server->log, good ? LOG_INFO : LOG_ERROR,
+              good ? "settings' files were read again" : "nothing was changed");
 }
 
 void server_tend(struct server *server)
 {
     signals_wait(TICK_MILLISECONDS);
+    if (signals_reload_wanted())
+        server_reload(server);
     peers_reap(server->peers);
 }
 
@@ -230,6 +254,8 @@ void server_stop(struct server *server)
     if (server->spent)
         MHD_destroy_response(server->spent);
     peers_free(server->peers);
+    clients_free(server->clients);
+    keys_free(server->keys);
     metrics_free(server->metrics);
     shelf_free(server->shelf);
 }

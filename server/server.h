@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct clients;
+struct keys;
 struct metrics;
 struct peers;
 struct shelf;
@@ -31,6 +33,8 @@ struct server {
     struct log *log;
     struct pool *pool;
     struct peers *peers;
+    struct clients *clients;
+    struct keys *keys;
     struct metrics *metrics;
     struct shelf *shelf;
     struct MHD_Daemon *daemon;
@@ -50,6 +54,9 @@ bool server_start(struct server *server, const struct settings *settings, struct
 
 /* What has to be done from time to time: deadlines, clients that went away. */
 void server_tend(struct server *server);
+
+/* Reads again what SIGHUP asks for: the keys. What cannot be read stays as it was, and is logged. */
+void server_reload(struct server *server);
 
 /* After drain_run, or after a failed start. */
 void server_stop(struct server *server);

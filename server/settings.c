@@ -105,6 +105,7 @@ char *settings_value(const struct settings *settings, const struct setting *row,
     case SETTINGS_SIZE:
         return print_size(*(const settings_SIZE *)field, out, size);
     case SETTINGS_SECONDS:
+    case SETTINGS_RATE:
         snprintf(out, size, "%g", *(const settings_SECONDS *)field);
         return out;
     case SETTINGS_SWITCH:
@@ -153,8 +154,8 @@ static bool set_number(void *field, const struct setting *row, const char *value
         number *= read_unit(&rest);
     if (*rest || !(number >= row->least && number <= row->most))
         return false;
-    if (row->kind == SETTINGS_SECONDS)
-        *(settings_SECONDS *)field = number;
+    if (row->kind == SETTINGS_SECONDS || row->kind == SETTINGS_RATE)
+        *(double *)field = number;
     else if (floor(number) == number)
         *(size_t *)field = (size_t)number;
     else
@@ -190,6 +191,7 @@ static bool set_field(void *field, const struct setting *row, const char *value)
     case SETTINGS_COUNT:
     case SETTINGS_SIZE:
     case SETTINGS_SECONDS:
+    case SETTINGS_RATE:
         return set_number(field, row, value);
     case SETTINGS_SWITCH:
         return set_switch(field, value);
@@ -214,6 +216,8 @@ static void describe_range(const struct setting *row, char *out, size_t size)
                  print_size((size_t)row->most, most, sizeof most));
     else if (row->kind == SETTINGS_SECONDS)
         snprintf(out, size, "seconds from %g to %g", row->least, row->most);
+    else if (row->kind == SETTINGS_RATE)
+        snprintf(out, size, "a number from %g to %g", row->least, row->most);
     else if (row->kind == SETTINGS_SWITCH)
         snprintf(out, size, "true or false");
     else if (row->kind == SETTINGS_LIST)

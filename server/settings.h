@@ -9,8 +9,8 @@
 #define SETTINGS_LIST_MAX 16
 
 /* X(field, "flag", KIND, "default", least, most, "help"). The environment twin of --max-body is ATTND_MAX_BODY.
- * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G; SECONDS may have a fraction; SWITCH true or false;
- * LIST texts, commas between them; FORMAT, LEVEL words; least and most bound the numbers. */
+ * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G; SECONDS and RATE (per second) may have a fraction;
+ * SWITCH true or false; LIST texts, commas between them; FORMAT, LEVEL words; least and most bound the numbers. */
 #define SETTINGS(X) \
     X(listen, "listen", TEXT, "127.0.0.1", 0, 0, "address to listen on") \
     X(port, "port", COUNT, "8080", 0, 65535, "port to listen on; 0 takes any free one") \
@@ -18,6 +18,12 @@
     X(workers, "workers", COUNT, "0", 0, 64, "computing threads; 0 takes as many as the CPU quota allows") \
     X(queue, "queue", COUNT, "256", 1, 65536, "requests that may wait for a worker; more get 503") \
     X(max_connections, "max-connections", COUNT, "1000", 1, 100000, "open connections; more get 503") \
+    X(max_client_connections, "max-client-connections", COUNT, "0", 0, 100000, \
+      "open connections of one address; more get 503; 0: any number") \
+    X(rate_limit, "rate-limit", RATE, "0", 0, 1e6, "requests a second of one address; more get 429; 0: any number") \
+    X(rate_burst, "rate-burst", COUNT, "20", 1, 1000000, "requests of one address at once before --rate-limit counts") \
+    X(api_key_file, "api-key-file", TEXT, "", 0, 0, \
+      "file with the keys that clients must show, one a line; read again on SIGHUP") \
     X(max_body, "max-body", SIZE, "64M", 1, 1e12, "bytes of a request body") \
     X(max_header, "max-header", SIZE, "12K", 256, 12288, "bytes of a request's header fields") \
     X(max_elements, "max-elements", COUNT, "67108864", 1, 1e12, "numbers in the tensors of one request") \
@@ -44,6 +50,8 @@
 #define SETTINGS_ACTIONS(X) \
     X(HELP, "help", "print this and exit") \
     X(VERSION, "version", "print the versions and exit") \
+    X(CHECK_CONFIG, "check-config", "check settings and the files they name; exit 0 or 2") \
+    X(PRINT_CONFIG, "print-config", "print the settings in force and where each comes from") \
     X(HEALTHCHECK, "healthcheck", "ask the service on the configured port whether it is ready; exit 0 or 1")
 
 enum settings_kind {
@@ -51,6 +59,7 @@ enum settings_kind {
     SETTINGS_COUNT,
     SETTINGS_SIZE,
     SETTINGS_SECONDS,
+    SETTINGS_RATE,
     SETTINGS_SWITCH,
     SETTINGS_LIST,
     SETTINGS_FORMAT,
@@ -76,6 +85,7 @@ typedef const char *settings_TEXT;
 typedef size_t settings_COUNT;
 typedef size_t settings_SIZE;
 typedef double settings_SECONDS;
+typedef double settings_RATE;
 typedef bool settings_SWITCH;
 typedef struct settings_list settings_LIST;
 typedef int settings_FORMAT;

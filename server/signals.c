@@ -12,6 +12,7 @@
 
 static int event = -1;
 static atomic_int wishes;
+static atomic_bool reload;
 
 static void wake(void)
 {
@@ -27,6 +28,13 @@ static void note_stop(int signal)
     wake();
 }
 
+static void note_reload(int signal)
+{
+    (void)signal;
+    atomic_store(&reload, true);
+    wake();
+}
+
 static bool handle(int signal, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
@@ -37,12 +45,18 @@ static bool handle(int signal, void (*handler)(int))
 bool signals_install(void)
 {
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return event >= 0 && handle(SIGPIPE, SIG_IGN) && handle(SIGTERM, note_stop) && handle(SIGINT, note_stop);
+    return event >= 0 && handle(SIGPIPE, SIG_IGN) && handle(SIGTERM, note_stop) && handle(SIGINT, note_stop) &&
+           handle(SIGHUP, note_reload);
 }
 
 bool signals_stop_wanted(void)
 {
     return atomic_load(&wishes) > 0;
+}
+
+bool signals_reload_wanted(void)
+{
+    return atomic_exchange(&reload, false);
 }
 
 void signals_wait(int milliseconds)

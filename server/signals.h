@@ -10,6 +10,9 @@ bool signals_install(void);
 
 bool signals_stop_wanted(void);
 
+/* Whether SIGHUP came since the last call. */
+bool signals_reload_wanted(void);
+
 /* Waits for a signal, at most so long. */
 void signals_wait(int milliseconds);
 

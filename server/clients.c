@@ -1,0 +1,163 @@
+/* Clients by address: a hash table of those that are connected, or whose bucket of requests is not full yet. */
+#include "server/clients.h"
+
+#include "server/clock.h"
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS 4096
+#define CLIENTS_MAX 65536 /* that are remembered without a connection */
+#define KEY_BYTES 8
+
+struct client {
+    struct client *next; /* in the slot */
+    unsigned char key[KEY_BYTES];
+    bool v6;
+    size_t connections;
+    double tokens;
+    int64_t refilled;
+};
+
+struct clients {
+    double rate, burst;
+    size_t count;
+    struct client *slots[SLOTS];
+};
+
+struct clients *clients_new(double rate, size_t burst)
+{
+    struct clients *clients = calloc(1, sizeof *clients);
+    if (!clients)
+        return NULL;
+    clients->rate = rate;
+    clients->burst = (double)burst;
+    return clients;
+}
+
+void clients_free(struct clients *clients)
+{
+    for (size_t i = 0; clients && i < SLOTS; i++)
+        while (clients->slots[i]) {
+            struct client *next = clients->slots[i]->next;
+            free(clients->slots[i]);
+            clients->slots[i] = next;
+        }
+    free(clients);
+}
+
+/* An IPv4 address that came in by an IPv6 socket is an IPv4 address. */
+static bool read_key(const struct sockaddr *address, struct client *client)
+{
+    const struct sockaddr_in *v4 = (const void *)address;
+    const struct sockaddr_in6 *v6 = (const void *)address;
+    if (address->sa_family == AF_INET) {
+        memcpy(client->key, &v4->sin_addr, 4);
+    } else if (address->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
+        memcpy(client->key, (const char *)&v6->sin6_addr + 12, 4);
+    } else if (address->sa_family == AF_INET6) {
+        memcpy(client->key, &v6->sin6_addr, KEY_BYTES);
+        client->v6 = true;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static struct client **find_slot(struct clients *clients, const struct client *wanted)
+{
+    uint64_t sum = wanted->v6;
+    for (size_t i = 0; i < KEY_BYTES; i++)
+        sum = (sum ^ wanted->key[i]) * UINT64_C(0x100000001b3);
+    return &clients->slots[(sum >> 20) % SLOTS];
+}
+
+static void refill(const struct clients *clients, struct client *client, int64_t now)
+{
+    double seconds = (double)(now - client->refilled) / (double)CLOCK_SECOND;
+    client->tokens += seconds * clients->rate;
+    if (client->tokens > clients->burst)
+        client->tokens = clients->burst;
+    client->refilled = now;
+}
+
+/* Forgets those that are gone and could send a full burst again: nothing is lost with them. */
+static void sweep(struct clients *clients, int64_t now)
+{
+    for (size_t i = 0; i < SLOTS; i++)
+        for (struct client **at = &clients->slots[i]; *at;) {
+            struct client *client = *at;
+            refill(clients, client, now);
+            if (client->connections > 0 || (clients->rate > 0 && client->tokens < clients->burst)) {
+                at = &client->next;
+                continue;
+            }
+            *at = client->next;
+            free(client);
+            clients->count--;
+        }
+}
+
+static struct client *add_client(struct clients *clients, const struct client *wanted)
+{
+    int64_t now = clock_now();
+    if (clients->count >= CLIENTS_MAX && clients->count % 1024 == 0)
+        sweep(clients, now);
+    struct client *client = clients->count < 4 * CLIENTS_MAX ? malloc(sizeof *client) : NULL;
+    if (!client)
+        return NULL;
+    struct client **slot = find_slot(clients, wanted);
+    *client = *wanted;
+    client->tokens = clients->burst;
+    client->refilled = now;
+    client->next = *slot;
+    *slot = client;
+    clients->count++;
+    return client;
+}
+
+struct client *clients_open(struct clients *clients, const struct sockaddr *address)
+{
+    struct client wanted = {0};
+    if (!address || !read_key(address, &wanted))
+        return NULL;
+    struct client *client = *find_slot(clients, &wanted);
+    while (client && (client->v6 != wanted.v6 || memcmp(client->key, wanted.key, KEY_BYTES) != 0))
+        client = client->next;
+    if (!client)
+        client = add_client(clients, &wanted);
+    if (client)
+        client->connections++;
+    return client;
+}
+
+void clients_close(struct clients *clients, struct client *client)
+{
+    if (!client || --client->connections > 0 || clients->rate > 0)
+        return;
+    struct client **at = find_slot(clients, client);
+    while (*at != client)
+        at = &(*at)->next;
+    *at = client->next;
+    free(client);
+    clients->count--;
+}
+
+size_t clients_connections(const struct client *client)
+{
+    return client ? client->connections : 0;
+}
+
+double clients_delay(struct clients *clients, struct client *client, int64_t now)
+{
+    if (!client || clients->rate <= 0)
+        return 0;
+    refill(clients, client, now);
+    if (client->tokens >= 1) {
+        client->tokens -= 1;
+        return 0;
+    }
+    return (1 - client->tokens) / clients->rate;
+}
