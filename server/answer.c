@@ -153,7 +153,7 @@ enum MHD_Result answer_problem(struct exchange *x, const struct problem *problem
         answer.retry_after = x->retry_after ? x->retry_after : find_retry(x);
     if (answer.status == 401)
         answer.challenge = "Bearer realm=\"attentiond\"";
-    if (problem->code == PROBLEM_METHOD_NOT_ALLOWED)
+    if (problem->code == PROBLEM_METHOD_NOT_ALLOWED && x->route)
         answer.allow = x->route->allow;
     if (problem->code == PROBLEM_UNSUPPORTED_TYPE)
         answer.accept_post = "application/json";

@@ -43,7 +43,7 @@ static void close_port(struct server *server)
     accept_waiting(server);
     signals_wait(TICK_MILLISECONDS);
     accept_waiting(server);
-    listener_close(server->listener);
+    listener_close(server->listener, server->settings.listen);
     server->listener = -1;
 }
 

@@ -4,16 +4,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 
-/* Opens `address`:`port` (0: any free one, told in *port). Returns the descriptor, or -1 with the reason in `why`. */
+/* Opens a listening socket; returns the descriptor, or -1 with the reason in `why`. `address` is
+ * - a name or a number of IPv4 or IPv6, with *port (0: any free one, told in *port);
+ * - "*" or "::" for every address of both families; IPv4 alone where the system has no IPv6;
+ * - "unix:PATH": a Unix socket; one left over by a process that is gone is replaced; *port becomes 0.
+ * A socket that systemd passed (LISTEN_FDS) is taken instead of all that. */
 int listener_open(const char *address, unsigned *port, char *why, size_t size);
 
 /* Whether only this machine can reach the address. */
 bool listener_is_local(const char *address);
 
+/* The path of "unix:PATH", or NULL. */
+const char *listener_path(const char *address);
+
+/* A connection to the listener, as a client, for at most so many seconds a step; -1 when there is none. Who listens
+ * everywhere is asked on the loopback. */
+int listener_connect(const char *address, unsigned port, int seconds);
+
 /* Makes new connections be refused without losing those that are already made: after this, accept until none is left,
  * then listener_close. Best effort. */
 void listener_refuse(int descriptor);
-void listener_close(int descriptor);
+
+/* `address` as it was opened: a Unix socket is removed. */
+void listener_close(int descriptor, const char *address);
 
 #endif

@@ -248,7 +248,7 @@ void server_stop(struct server *server)
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     if (server->listener >= 0)
-        listener_close(server->listener);
+        listener_close(server->listener, server->settings.listen);
     if (server->pool)
         pool_stop(server->pool);
     if (server->spent)

@@ -12,7 +12,8 @@
  * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G; SECONDS and RATE (per second) may have a fraction;
  * SWITCH true or false; LIST texts, commas between them; FORMAT, LEVEL words; least and most bound the numbers. */
 #define SETTINGS(X) \
-    X(listen, "listen", TEXT, "127.0.0.1", 0, 0, "address to listen on") \
+    X(listen, "listen", TEXT, "127.0.0.1", 0, 0, \
+      "address to listen on: a name, a number, * for all of IPv4 and IPv6, or unix:PATH") \
     X(port, "port", COUNT, "8080", 0, 65535, "port to listen on; 0 takes any free one") \
     X(port_file, "port-file", TEXT, "", 0, 0, "write the port to this file when the service is ready") \
     X(workers, "workers", COUNT, "0", 0, 64, "computing threads; 0 takes as many as the CPU quota allows") \

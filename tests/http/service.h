@@ -15,6 +15,9 @@ struct service {
 /* Starts $ATTENTIOND with these flags (ends with NULL) on 127.0.0.1 and any free port, and waits until it is ready. */
 struct service service_start(const char *const *flags);
 
+/* The same for flags that may say where to listen; port is 0 for a Unix socket. */
+struct service service_start_at(const char *const *flags);
+
 /* Asks it to end and waits; its exit status, or -1 when a signal ended it. The folder is removed. */
 int service_stop(struct service *service);
 

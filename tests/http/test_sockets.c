@@ -1,0 +1,198 @@
+/* Where the service listens: a Unix socket, both families, a socket it was given; and what it tells systemd. */
+#include "tests/http/client.h"
+#include "tests/http/wire.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+Suite *sockets_suite(void);
+
+#define PATIENCE 30.0
+#define REQUEST "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+static char folder[64];
+
+static void make_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/attentiond-sockets-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/s", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
+static struct sockaddr_un unix_address(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/s", folder);
+    return address;
+}
+
+static int ask(const struct sockaddr *address, socklen_t size)
+{
+    char answer[512] = {0};
+    int status = 0;
+    int descriptor = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_ge(descriptor, 0);
+    if (connect(descriptor, address, size) == 0 && send(descriptor, REQUEST, strlen(REQUEST), MSG_NOSIGNAL) > 0)
+        (void)!recv(descriptor, answer, sizeof answer - 1, MSG_WAITALL);
+    close(descriptor);
+    return sscanf(answer, "HTTP/1.1 %d", &status) == 1 ? status : 0;
+}
+
+START_TEST(unix_socket_is_served_and_removed)
+{
+    char listen[128];
+    struct stat status;
+    const struct sockaddr_un address = unix_address();
+    snprintf(listen, sizeof listen, "unix:%s", address.sun_path);
+    struct service service = service_start_at((const char *const[]){"--listen", listen, NULL});
+    ck_assert_uint_eq(service.port, 0);
+    ck_assert_int_eq(ask((const struct sockaddr *)&address, sizeof address), 200);
+    ck_assert_int_eq(stat(address.sun_path, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 0777, 0660);
+    char *out = NULL;
+    char *err = NULL;
+    const char *const probe[] = {"--healthcheck", "--listen", listen, NULL};
+    ck_assert_int_eq(service_run(probe, NULL, &out, &err), 0);
+    free(out);
+    free(err);
+    ck_assert_int_eq(service_stop(&service), 0);
+    ck_assert_int_ne(access(address.sun_path, F_OK), 0);
+}
+END_TEST
+
+START_TEST(unix_socket_left_over_is_replaced_and_one_in_use_is_not)
+{
+    char listen[128];
+    char *out = NULL;
+    char *err = NULL;
+    const struct sockaddr_un address = unix_address();
+    snprintf(listen, sizeof listen, "unix:%s", address.sun_path);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
+    close(descriptor);
+    struct service service = service_start_at((const char *const[]){"--listen", listen, NULL});
+    const char *const second[] = {"--listen", listen, NULL};
+    ck_assert_int_eq(service_run(second, NULL, &out, &err), 1);
+    ck_assert_int_eq(ask((const struct sockaddr *)&address, sizeof address), 200);
+    ck_assert_int_eq(service_stop(&service), 0);
+    free(out);
+    free(err);
+}
+END_TEST
+
+static bool has_v6(void)
+{
+    const struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int descriptor = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool has = descriptor >= 0 && bind(descriptor, (const struct sockaddr *)&address, sizeof address) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return has;
+}
+
+START_TEST(star_is_both_families)
+{
+    struct service service =
+        service_start_at((const char *const[]){"--listen", "*", "--allow-vulnerable-libmicrohttpd", NULL});
+    const struct sockaddr_in v4 = {
+        .sin_family = AF_INET, .sin_port = htons((in_port_t)service.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct sockaddr_in6 v6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons((in_port_t)service.port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    ck_assert_int_eq(ask((const struct sockaddr *)&v4, sizeof v4), 200);
+    if (has_v6())
+        ck_assert_int_eq(ask((const struct sockaddr *)&v6, sizeof v6), 200);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+/* The shell gives way to the program, so that LISTEN_PID is right. */
+START_TEST(passed_socket_is_taken)
+{
+    pid_t pid = 0;
+    int status = 0;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    char *const arguments[] = {(char *)(size_t) "sh", (char *)(size_t) "-c",
+                               (char *)(size_t) "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$ATTENTIOND\" --listen 192.0.2.1",
+                               NULL};
+    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(listen(descriptor, 16), 0);
+    ck_assert_int_eq(getsockname(descriptor, (struct sockaddr *)&address, &size), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
+    posix_spawn_file_actions_adddup2(&actions, moved, 3);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    setenv("ATTND_ALLOW_VULNERABLE_LIBMICROHTTPD", "1", 1);
+    ck_assert_int_eq(posix_spawn(&pid, "/bin/sh", &actions, NULL, arguments, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(descriptor);
+    close(moved);
+    ck_assert_int_eq(ask((const struct sockaddr *)&address, sizeof address), 200);
+    ck_assert_int_eq(kill(pid, SIGTERM), 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+static void await_datagram(int descriptor, const char *wanted)
+{
+    char text[128] = {0};
+    struct pollfd poller = {.fd = descriptor, .events = POLLIN};
+    ck_assert_int_eq(poll(&poller, 1, (int)(PATIENCE * 1e3)), 1);
+    ck_assert_int_gt(recv(descriptor, text, sizeof text - 1, 0), 0);
+    ck_assert_str_eq(text, wanted);
+}
+
+START_TEST(systemd_is_told)
+{
+    const struct sockaddr_un address = unix_address();
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
+    setenv("NOTIFY_SOCKET", address.sun_path, 1);
+    struct service service = service_start(NULL);
+    await_datagram(descriptor, "READY=1");
+    service_signal(&service, SIGTERM);
+    await_datagram(descriptor, "STOPPING=1");
+    ck_assert_int_eq(service_wait(&service, PATIENCE), 0);
+    service_clean(&service);
+    close(descriptor);
+}
+END_TEST
+
+Suite *sockets_suite(void)
+{
+    Suite *suite = suite_create("sockets");
+    TCase *tests = tcase_create("a service each");
+    tcase_add_checked_fixture(tests, make_folder, remove_folder);
+    tcase_set_timeout(tests, 90);
+    tcase_add_test(tests, unix_socket_is_served_and_removed);
+    tcase_add_test(tests, unix_socket_left_over_is_replaced_and_one_in_use_is_not);
+    tcase_add_test(tests, star_is_both_families);
+    tcase_add_test(tests, passed_socket_is_taken);
+    tcase_add_test(tests, systemd_is_told);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
