@@ -18,9 +18,9 @@
 
 #define DISCARD_SLACK ((size_t)64 * 1024) /* bytes past the body limit that are still read before the refusal */
 
-static const struct route *find_route(const struct server *server, const char *url)
+static const struct route *find_route(const struct server *server, const char *url, const char **name)
 {
-    const struct route *route = route_find(url);
+    const struct route *route = route_find(url, name);
     return route && route->page == pages_metrics && server->settings.no_metrics ? NULL : route;
 }
 
@@ -32,7 +32,7 @@ static struct exchange *make_exchange(struct server *server, struct MHD_Connecti
     x->server = server;
     x->connection = connection;
     x->peer = peers_find(connection);
-    x->route = find_route(server, url);
+    x->route = find_route(server, url, &x->name);
     x->begun = clock_now();
     x->deadline = x->begun + clock_from_seconds(server->settings.body_timeout);
     atomic_fetch_add(&server->exchanges, 1);
@@ -140,6 +140,9 @@ static enum MHD_Result send_page(struct exchange *x)
     } else {
         x->route->page(x, &answer);
     }
+    if (answer.status == 0)
+        return answer_problem(
+            x, &(struct problem){.code = PROBLEM_NOT_FOUND, .detail = "There is nothing of this name."}, NULL);
     return answer_send(x, &answer);
 }
 

@@ -33,6 +33,7 @@ struct exchange {
     struct MHD_Connection *connection;
     struct peer *peer;
     const struct route *route; /* NULL: unknown path */
+    const char *name;          /* that a path like /problems/{name} ends with, else "" */
     struct head head;
     enum exchange_state state;
     struct problem refusal; /* why the body is discarded */

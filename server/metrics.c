@@ -20,7 +20,7 @@ static const unsigned statuses[STATUSES] = {0,   200, 204, 304, 400, 401, 404, 4
                                             413, 414, 415, 417, 422, 429, 431, 500, 501, 503, 505};
 
 enum {
-#define PROBLEM_INDEX(code, status, slug, title) INDEX_##code,
+#define PROBLEM_INDEX(code, status, slug, title, advice) INDEX_##code,
     PROBLEMS(PROBLEM_INDEX)
 #undef PROBLEM_INDEX
         PROBLEM_COUNT

@@ -142,3 +142,25 @@ void pages_openapi(const struct exchange *exchange, struct answer *answer)
     answer->status = 200;
     answer->media_type = "application/json";
 }
+
+void pages_problems(const struct exchange *exchange, struct answer *answer)
+{
+    struct writer w = {.out = &answer->body};
+    (void)exchange;
+    writer_array_begin(&w);
+    for (enum problem_code code = PROBLEM_NONE + 1; code <= PROBLEM_INTERNAL; code++)
+        problem_explain(&w, code);
+    writer_array_end(&w);
+    finish_json(answer, 200);
+}
+
+/* An unknown name leaves the status at 0. */
+void pages_problem(const struct exchange *exchange, struct answer *answer)
+{
+    struct writer w = {.out = &answer->body};
+    enum problem_code code = problem_find(exchange->name);
+    if (code == PROBLEM_NONE)
+        return;
+    problem_explain(&w, code);
+    finish_json(answer, 200);
+}

@@ -10,5 +10,7 @@ route_page pages_ready;
 route_page pages_info;
 route_page pages_metrics;
 route_page pages_openapi;
+route_page pages_problems;
+route_page pages_problem;
 
 #endif

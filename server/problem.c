@@ -11,8 +11,9 @@ static const struct {
     unsigned status;
     const char *slug;
     const char *title;
-} rows[] = {[PROBLEM_NONE] = {500, "internal", "The service made a mistake"},
-#define ROW(code, status, slug, title) [PROBLEM_##code] = {status, slug, title},
+    const char *advice;
+} rows[] = {[PROBLEM_NONE] = {500, "internal", "The service made a mistake", ""},
+#define ROW(code, status, slug, title, advice) [PROBLEM_##code] = {status, slug, title, advice},
             PROBLEMS(ROW)
 #undef ROW
 };
@@ -25,6 +26,32 @@ unsigned problem_status(enum problem_code code)
 const char *problem_slug(enum problem_code code)
 {
     return rows[code].slug;
+}
+
+enum problem_code problem_find(const char *slug)
+{
+    for (size_t code = PROBLEM_NONE + 1; code < sizeof rows / sizeof *rows; code++)
+        if (strcmp(rows[code].slug, slug) == 0)
+            return (enum problem_code)code;
+    return PROBLEM_NONE;
+}
+
+static void write_type(struct writer *w, enum problem_code code)
+{
+    char type[64];
+    snprintf(type, sizeof type, "/problems/%s", rows[code].slug);
+    writer_member_string(w, "type", type);
+    writer_member_string(w, "title", rows[code].title);
+    writer_member_integer(w, "status", rows[code].status);
+    writer_member_string(w, "code", rows[code].slug);
+}
+
+void problem_explain(struct writer *w, enum problem_code code)
+{
+    writer_object_begin(w);
+    write_type(w, code);
+    writer_member_string(w, "advice", rows[code].advice);
+    writer_object_end(w);
 }
 
 enum problem_code problem_of_error(const struct error *err)
@@ -148,13 +175,8 @@ void problem_write(struct text *out, const struct problem *problem, const char *
 {
     struct writer w = {.out = out};
     const struct error *err = problem->err;
-    char type[64];
-    snprintf(type, sizeof type, "/problems/%s", rows[problem->code].slug);
     writer_object_begin(&w);
-    writer_member_string(&w, "type", type);
-    writer_member_string(&w, "title", rows[problem->code].title);
-    writer_member_integer(&w, "status", rows[problem->code].status);
-    writer_member_string(&w, "code", rows[problem->code].slug);
+    write_type(&w, problem->code);
     if (problem->detail[0])
         write_clean(&w, "detail", problem->detail);
     else if (err && err->count > 0)

@@ -25,6 +25,13 @@ static const struct route rows[] = {
      .open = true,
      .lasting = true,
      .summary = "all of this as OpenAPI 3.1"},
+    {.path = "/problems",
+     .allow = READ,
+     .page = pages_problems,
+     .open = true,
+     .lasting = true,
+     .summary = "every refusal and what to do about it"},
+    {.path = "/problems/{name}", .allow = READ, .page = pages_problem, .open = true, .summary = "one of them"},
     {.path = "/v1/attention",
      .allow = COMPUTE,
      .computes = true,
@@ -39,11 +46,23 @@ static const struct route rows[] = {
 
 _Static_assert(sizeof rows / sizeof *rows <= ROUTE_MAX, "ROUTE_MAX is too small");
 
-const struct route *route_find(const char *path)
+/* The name that `path` has where the pattern ends with one, "" for a pattern without; NULL: it does not fit. */
+static const char *match(const char *pattern, const char *path)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].path, path) == 0)
+    size_t fixed = strcspn(pattern, "{");
+    if (!pattern[fixed])
+        return strcmp(pattern, path) == 0 ? "" : NULL;
+    bool fits = strncmp(pattern, path, fixed) == 0 && path[fixed] && !strchr(path + fixed, '/');
+    return fits ? path + fixed : NULL;
+}
+
+const struct route *route_find(const char *path, const char **name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        *name = match(rows[i].path, path);
+        if (*name)
             return &rows[i];
+    }
     return NULL;
 }
 

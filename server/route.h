@@ -11,13 +11,13 @@
 struct exchange;
 struct answer;
 
-/* Fills in what GET answers; never waits. */
+/* Fills in what GET answers; never waits. The status stays 0 when there is nothing of the exchange's name. */
 typedef void route_page(const struct exchange *exchange, struct answer *answer);
 
 #define ROUTE_MAX 32 /* rows at most */
 
 struct route {
-    const char *path;
+    const char *path;  /* "/problems/{name}": the last part is the name */
     const char *allow; /* the methods, as the header tells them */
     route_page *page;  /* GET and HEAD, or NULL */
     bool computes;     /* POST runs a job of `kind` */
@@ -28,8 +28,8 @@ struct route {
     const char *summary; /* for the list of links */
 };
 
-/* NULL: there is nothing at this path. */
-const struct route *route_find(const char *path);
+/* The row of a path, and its name in *name ("" without one); NULL: there is nothing at this path. */
+const struct route *route_find(const char *path, const char **name);
 
 /* Row `index`, or NULL past the last. */
 const struct route *route_row(size_t index);
