@@ -216,15 +216,17 @@ deps-test_LIBRARIES := check libcurl
 deps-test_PACKAGES := check libcurl4-openssl-dev
 deps-lint_TOOLS := clang clang-tidy clang-format cppcheck shellcheck
 deps-lint_PACKAGES := clang clang-tidy clang-format cppcheck shellcheck
+deps-install_TOOLS := systemd-analyze man
+deps-install_PACKAGES := systemd man-db groff-base bash-completion
 deps-fuzz_TOOLS := clang
 deps-fuzz_PACKAGES := clang libclang-rt-dev
 
 APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get
-.PHONY: deps deps-run deps-test deps-lint deps-fuzz
+.PHONY: deps deps-run deps-test deps-lint deps-fuzz deps-install
 deps: deps-run deps-test ## install what building and testing need (Debian packages)
 deps-test: | deps-run
-deps-lint deps-fuzz: | deps-test
-deps-run deps-test deps-lint deps-fuzz:
+deps-lint deps-fuzz deps-install: | deps-test
+deps-run deps-test deps-lint deps-fuzz deps-install:
 	@missing=; \
 	for tool in $($@_TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	for library in $($@_LIBRARIES); do pkg-config --exists $$library 2>/dev/null || missing="$$missing $$library"; done; \
@@ -238,7 +240,7 @@ deps-run deps-test deps-lint deps-fuzz:
 
 SOURCES := $(wildcard $(LAYERS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
 FORMATTED := $(filter-out api/number_powers.h,$(SOURCES)) # that one is made by a program
-SCRIPTS := $(wildcard .ci/run tests/*.sh docker/*.sh)
+SCRIPTS := $(wildcard .ci/run tests/*.sh docker/*.sh server/install/*.bash)
 FORMATTER = $(firstword $(shell command -v clang-format-14 clang-format))
 TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fuzz/*.c tests/numbers/*.c tests/bench/*.c))
 
@@ -294,9 +296,26 @@ run: $(PROGRAM) ## build and start on 127.0.0.1:8080 (PORT=... for another port)
 	@echo
 	@exec $(PROGRAM) --listen 127.0.0.1 --port $(PORT)
 
-.PHONY: install
-install: $(PROGRAM) ## install under PREFIX (/usr/local), inside DESTDIR when given
+# What is installed besides the program: its manual page with the options that it lists itself, the unit with its place.
+build/install/attentiond.8: server/install/attentiond.8.in server/install/options.awk $(PROGRAM)
+	@mkdir -p $(@D)
+	@$(PROGRAM) --help | awk -f server/install/options.awk >build/install/options
+	@sed -e 's/@VERSION@/$(VERSION)/' -e '/@OPTIONS@/{r build/install/options' -e 'd}' $< >$@
+
+build/install/attentiond.service: server/install/attentiond.service.in Makefile
+	@mkdir -p $(@D)
+	@sed 's|@BINDIR@|$(PREFIX)/bin|' $< >$@.new && mv $@.new $@
+
+.PHONY: install install-test build/install/attentiond.service
+install: $(PROGRAM) build/install/attentiond.8 build/install/attentiond.service ## install under PREFIX (/usr/local), inside DESTDIR when given
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/attentiond
+	install -D -m 644 build/install/attentiond.8 $(DESTDIR)$(PREFIX)/share/man/man8/attentiond.8
+	install -D -m 644 server/install/attentiond.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/attentiond
+	install -D -m 644 build/install/attentiond.service $(DESTDIR)$(PREFIX)/lib/systemd/system/attentiond.service
+
+install-test: $(PROGRAM) | deps-install ## install into a folder of its own and check what is there
+	tests/install.sh
+
 
 ### Testing ############################################################################################################
 # A test that hangs ends after 30 seconds instead of Check's 4, which a busy machine may need without any fault.
