@@ -50,7 +50,7 @@ static int open_socket(const struct sockaddr *address, socklen_t size)
 
 static unsigned find_port(int descriptor)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t size = sizeof address;
     if (getsockname(descriptor, (struct sockaddr *)&address, &size) != 0)
         return 0;

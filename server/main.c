@@ -50,8 +50,11 @@ static int check_files(const struct settings *settings)
 {
     char why[512] = "there is no memory";
     struct keys *keys = keys_new();
-    bool good = keys && (!*settings->api_key_file || keys_load(keys, settings->api_key_file, why, sizeof why));
+    struct tls tls = {0};
+    bool good = keys && (!*settings->api_key_file || keys_load(keys, settings->api_key_file, why, sizeof why)) &&
+                tls_load(&tls, settings, why, sizeof why);
     keys_free(keys);
+    tls_free(&tls);
     if (good) {
         puts("the settings are good");
         return EXIT_SUCCESS;
@@ -86,6 +89,8 @@ int main(int argc, char **argv)
     case SETTINGS_PRINT_CONFIG:
         manual_print_settings(stdout, &settings);
         return EXIT_SUCCESS;
+    case SETTINGS_PRINT_OPENAPI:
+        return manual_print_openapi(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
     case SETTINGS_HEALTHCHECK:
         return probe_ready(&settings) ? EXIT_SUCCESS : EXIT_FAILURE;
     }

@@ -1,5 +1,7 @@
-/* --help and --version. */
+/* --help, --version and what else is printed in place of serving. */
 #include "server/manual.h"
+
+#include "api/openapi.h"
 
 #include "server/version.h"
 
@@ -52,4 +54,13 @@ void manual_print_version(FILE *out)
     fprintf(out, "jansson %s\n", version_json());
     fprintf(out, "OpenBLAS %s, kernel %s\n", version_blas(), version_kernel());
     fprintf(out, "TLS in libmicrohttpd: %s\n", version_tls() ? "yes" : "no");
+}
+
+bool manual_print_openapi(FILE *out)
+{
+    struct text text = {0};
+    bool good = openapi_text(&text) && !text.failed && fwrite(text.data, 1, text.length, out) == text.length &&
+                fputc('\n', out) != EOF;
+    text_free(&text);
+    return good;
 }

@@ -10,5 +10,6 @@ void manual_print_help(FILE *out);
 /* One "flag = value  # source" a line. */
 void manual_print_settings(FILE *out, const struct settings *settings);
 void manual_print_version(FILE *out);
+bool manual_print_openapi(FILE *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include "server/clock.h"
 #include "server/notice.h"
 #include "server/settings.h"
+#include "server/tls.h"
 #include "server/work.h"
 
 #include <linux/tcp.h>
@@ -56,11 +57,13 @@ struct peers *peers_new(const struct settings *settings, struct clients *clients
         return NULL;
     peers->settings = settings;
     peers->clients = clients;
+    pthread_mutex_init(&peers->mutex, NULL);
+    if (tls_is_on(settings))
+        return peers; /* bytes from outside would break the stream */
     notice_write(peers->late, settings, "Request Timeout", PROBLEM_TIMEOUT,
                  "The rest of the request took too long to arrive.");
     notice_write(peers->cut, settings, "Bad Request", PROBLEM_BAD_REQUEST,
                  "The body ended before its announced length.");
-    pthread_mutex_init(&peers->mutex, NULL);
     return peers;
 }
 
@@ -174,7 +177,7 @@ static void cut_entry(struct entry *entry, uint64_t wait, const char *notice)
 {
     if (!atomic_compare_exchange_strong(&entry->wait, &wait, (uint64_t)PEERS_CUT))
         return;
-    if (notice)
+    if (*notice)
         say(entry->descriptor, notice);
     shutdown(entry->descriptor, SHUT_RDWR);
 }
@@ -222,7 +225,7 @@ static void check_late(const struct peers *peers, struct entry *entry, uint64_t 
     enum peers_state state = find_state(wait);
     bool told = state == PEERS_BODY || (state == PEERS_HEAD && has_spoken(entry->descriptor));
     if (state != PEERS_WORK)
-        cut_entry(entry, wait, told ? peers->late : NULL);
+        cut_entry(entry, wait, told ? peers->late : "");
 }
 
 /* libmicrohttpd 0.9.75 may not notice the end of a connection before it writes to it. */
@@ -230,7 +233,7 @@ static void check_gone(const struct peers *peers, struct entry *entry, uint64_t 
 {
     enum peers_state state = find_state(wait);
     if (state != PEERS_WORK && state != PEERS_REPLY && !has_unread(entry->descriptor))
-        cut_entry(entry, wait, state == PEERS_BODY ? peers->cut : NULL);
+        cut_entry(entry, wait, state == PEERS_BODY ? peers->cut : "");
 }
 
 static void check_entry(const struct peers *peers, struct entry *entry, uint64_t now, struct given_up *list)

@@ -104,29 +104,45 @@ static unsigned find_library_timeout(const struct settings *settings)
     return (unsigned)longest + 2;
 }
 
+/* Options that come only with TLS; `list` has room for them and the end. */
+static void set_tls(const struct server *server, struct MHD_OptionItem *list)
+{
+    if (server->tls.key) {
+        *list++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls.key};
+        *list++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls.certificate};
+        *list++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (char *)(uintptr_t)TLS_PRIORITIES};
+    }
+    *list = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+}
+
 static bool start_daemon(struct server *server)
 {
-    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    struct MHD_OptionItem tls[4];
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+                           (server->tls.key ? MHD_USE_TLS : 0);
     sigset_t all;
     sigset_t before;
+    set_tls(server, tls);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    server->daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, exchange_handle, server,
-                         /* first, so that it is there when a later option is bad */ MHD_OPTION_EXTERNAL_LOGGER,
-                         log_library, server, MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_CONNECTION_LIMIT,
-                         (unsigned)(server->settings.max_connections + EXCESS_CONNECTIONS),
-                         MHD_OPTION_CONNECTION_TIMEOUT, find_library_timeout(&server->settings),
-                         MHD_OPTION_NOTIFY_CONNECTION, peers_notice, server->peers, MHD_OPTION_NOTIFY_COMPLETED,
-                         exchange_complete, server, MHD_OPTION_URI_LOG_CALLBACK, exchange_note_target, server,
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, exchange_handle, server,
+        /* first, so that it is there when a later option is bad */ MHD_OPTION_EXTERNAL_LOGGER, log_library, server,
+        MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)(server->settings.max_connections + EXCESS_CONNECTIONS), MHD_OPTION_CONNECTION_TIMEOUT,
+        find_library_timeout(&server->settings), MHD_OPTION_NOTIFY_CONNECTION, peers_notice, server->peers,
+        MHD_OPTION_NOTIFY_COMPLETED, exchange_complete, server, MHD_OPTION_URI_LOG_CALLBACK, exchange_note_target,
+        server, MHD_OPTION_ARRAY, tls,
 #if MHD_VERSION >= 0x00097701
-                         MHD_OPTION_CLIENT_DISCIPLINE_LVL, STRICT,
+        MHD_OPTION_CLIENT_DISCIPLINE_LVL, STRICT,
 #else
-                         MHD_OPTION_STRICT_FOR_CLIENT, STRICT,
+        MHD_OPTION_STRICT_FOR_CLIENT, STRICT,
 #endif
-                         MHD_OPTION_END);
+        MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return server->daemon || fail(server, "libmicrohttpd did not start");
+    return server->daemon ||
+           fail(server, tls_is_on(&server->settings) ? "libmicrohttpd did not start; do certificate and key fit?"
+                                                     : "libmicrohttpd did not start");
 }
 
 struct warm_up {
@@ -163,6 +179,12 @@ static bool load_keys(struct server *server)
     return !*path || keys_load(server->keys, path, why, sizeof why) || fail(server, why);
 }
 
+static bool load_tls(struct server *server)
+{
+    char why[512];
+    return tls_load(&server->tls, &server->settings, why, sizeof why) || fail(server, why);
+}
+
 static bool start_parts(struct server *server)
 {
     const struct settings *settings = &server->settings;
@@ -175,7 +197,7 @@ static bool start_parts(struct server *server)
     server->pool = pool_start(settings->workers, settings->queue);
     if (!server->spent || !server->peers || !server->metrics || !server->shelf || !server->keys || !server->pool)
         return fail(server, "the threads could not be started");
-    return load_keys(server);
+    return load_keys(server) && load_tls(server);
 }
 
 static void set_limits(struct server *server)
@@ -256,6 +278,7 @@ void server_stop(struct server *server)
     peers_free(server->peers);
     clients_free(server->clients);
     keys_free(server->keys);
+    tls_free(&server->tls);
     metrics_free(server->metrics);
     shelf_free(server->shelf);
 }

@@ -7,6 +7,7 @@
 #include "server/budget.h"
 #include "server/log.h"
 #include "server/settings.h"
+#include "server/tls.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
@@ -40,7 +41,8 @@ struct server {
     struct MHD_Daemon *daemon;
     struct MHD_Response *spent; /* the 503 that needs no memory */
     struct budget bodies;       /* bytes of bodies held */
-    int listener;               /* -1 when closed */
+    struct tls tls;
+    int listener; /* -1 when closed */
     unsigned port;
     int64_t started;
     _Atomic enum server_phase phase;

@@ -25,6 +25,9 @@
     X(rate_burst, "rate-burst", COUNT, "20", 1, 1000000, "requests of one address at once before --rate-limit counts") \
     X(api_key_file, "api-key-file", TEXT, "", 0, 0, \
       "file with the keys that clients must show, one a line; read again on SIGHUP") \
+    X(tls_cert, "tls-cert", TEXT, "", 0, 0, \
+      "file with the certificate (and its chain), PEM; serves HTTPS; with --tls-key") \
+    X(tls_key, "tls-key", TEXT, "", 0, 0, "file with the certificate's key, PEM") \
     X(max_body, "max-body", SIZE, "64M", 1, 1e12, "bytes of a request body") \
     X(max_header, "max-header", SIZE, "12K", 256, 12288, "bytes of a request's header fields") \
     X(max_elements, "max-elements", COUNT, "67108864", 1, 1e12, "numbers in the tensors of one request") \
@@ -53,6 +56,7 @@
     X(VERSION, "version", "print the versions and exit") \
     X(CHECK_CONFIG, "check-config", "check settings and the files they name; exit 0 or 2") \
     X(PRINT_CONFIG, "print-config", "print the settings in force and where each comes from") \
+    X(PRINT_OPENAPI, "print-openapi", "print what GET /openapi.json answers") \
     X(HEALTHCHECK, "healthcheck", "ask the service on the configured port whether it is ready; exit 0 or 1")
 
 enum settings_kind {

@@ -1,6 +1,8 @@
 /* An HTTP client for the service under test. */
 #include "tests/http/client.h"
 
+#include "tests/http/contract.h"
+
 #include <check.h>
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -44,10 +46,20 @@ static void set_body(CURL *curl, const struct client_request *request)
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
 }
 
+static void set_tls(CURL *curl, const struct client_request *request)
+{
+    struct curl_blob authority = {
+        .data = (void *)(size_t)request->authority, .len = strlen(request->authority), .flags = CURL_BLOB_COPY};
+    curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &authority);
+    curl_easy_setopt(curl, CURLOPT_SSLVERSION, request->tls_version);
+}
+
 static void set_request(CURL *curl, const struct service *service, const struct client_request *request)
 {
     char url[512];
-    snprintf(url, sizeof url, "http://127.0.0.1:%u%s", service->port, request->path);
+    snprintf(url, sizeof url, "http%s://127.0.0.1:%u%s", request->authority ? "s" : "", service->port, request->path);
+    if (request->authority)
+        set_tls(curl, request);
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -83,6 +95,7 @@ struct client_reply client_send(const struct service *service, const struct clie
     reply.head = head.data ? head.data : strdup("");
     reply.body = body.data ? body.data : strdup("");
     reply.length = body.length;
+    contract_check(request, &reply);
     return reply;
 }
 

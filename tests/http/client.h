@@ -17,6 +17,8 @@ struct client_request {
     const char *body;
     size_t length; /* 0: strlen(body) */
     bool chunked;
+    const char *authority; /* PEM: by HTTPS, from a service that this vouches for */
+    long tls_version;      /* CURL_SSLVERSION_..., 0: any */
 };
 
 struct client_reply {
