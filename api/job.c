@@ -114,6 +114,11 @@ size_t job_numbers(const struct job *job)
     return job->reply.sections.numbers;
 }
 
+size_t job_held(const struct job *job)
+{
+    return arena_held(job->arena);
+}
+
 static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     return attention_prepare(&job->attention, job->arena, pool, err) &&

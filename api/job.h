@@ -41,6 +41,9 @@ double job_work(const struct job *job);
 /* How many numbers the reply has. */
 size_t job_numbers(const struct job *job);
 
+/* Bytes that it holds now; they change only while job_new and job_run work on it. */
+size_t job_held(const struct job *job);
+
 /* Computes. `pool` may be NULL (the calling thread alone, as for tiny jobs). Stops at the next block when *cancel
  * becomes true. After it has returned true nothing can fail but memory. */
 bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err);

@@ -1,0 +1,2 @@
+/* The schema validator that the tests of api have, here too. */
+#include "tests/api/validator.c"
