@@ -3,7 +3,6 @@
 
 #include "api/array.h"
 #include "api/bill.h"
-#include "api/readout.h"
 #include "api/writer.h"
 
 #include <string.h>
@@ -138,8 +137,18 @@ static bool keep(struct text *text, struct arena *arena, const char **kept, size
     return copy != NULL;
 }
 
-bool frame_write(struct section_list *list, const struct options *o, const struct attention *a, const void *output,
-                 struct arena *arena, struct error *err)
+/* A section without numbers of its own: the head, the bill, the readout. */
+static void write_plain(struct text *out, const struct section *s, const struct readout *readout,
+                        const struct options *o, const struct attention *a)
+{
+    if (section_is(s, NULL, include_name(INCLUDE_COST)))
+        bill_write(&(struct writer){.out = out}, a);
+    if (section_is(s, NULL, "readout"))
+        readout_write(readout, o, a, out);
+}
+
+bool frame_write(struct section_list *list, const struct options *o, const struct attention *a,
+                 const struct readout *readout, struct arena *arena, struct error *err)
 {
     const char *group = NULL;
     for (size_t x = 0; x < list->count; x++) {
@@ -150,12 +159,7 @@ bool frame_write(struct section_list *list, const struct options *o, const struc
             write_head(&lead, list, o, a);
         else
             write_lead(&lead, s, group, &o->style);
-        if (section_is(s, NULL, "readout") && !readout_write(o, a, output, arena, &lead, err)) {
-            text_free(&lead);
-            return false;
-        }
-        if (section_is(s, NULL, include_name(INCLUDE_COST)))
-            bill_write(&(struct writer){.out = &lead}, a);
+        write_plain(&lead, s, readout, o, a);
         write_trail(&trail, s, x + 1 < list->count ? s + 1 : NULL, &o->style);
         bool kept = keep(&lead, arena, &s->lead, &s->lead_length, err);
         if (!(keep(&trail, arena, &s->trail, &s->trail_length, err) && kept))

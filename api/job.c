@@ -6,6 +6,7 @@
 #include "api/join.h"
 #include "api/options.h"
 #include "api/reply.h"
+#include "api/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,8 @@ static bool check(struct job *job, struct error *err)
 {
     if (job->kind == JOB_MERGE)
         return join_check(&job->join, &job->limits, err);
+    if (job->format == JOB_TEXT && !options_for_text(&job->options, err))
+        return false;
     return attention_check(&job->attention, &job->options.attention, err) &&
            options_check(&job->options, &job->attention, err) &&
            reply_plan(&job->reply, &job->options, &job->attention, &job->limits, err);
@@ -135,18 +138,21 @@ bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, stru
 
 size_t job_blocks(const struct job *job)
 {
-    return job->kind == JOB_MERGE ? 1 : job->reply.blocks;
+    return job->kind == JOB_MERGE || job->format == JOB_TEXT ? 1 : job->reply.blocks;
 }
 
 bool job_block(const struct job *job, size_t index, struct text *out)
 {
-    return job->kind == JOB_MERGE ? join_reply(&job->join, out) : reply_block(&job->reply, index, out);
+    if (job->kind == JOB_MERGE)
+        return join_reply(&job->join, out);
+    if (job->format == JOB_TEXT)
+        return tables_write(&job->reply, out);
+    return reply_block(&job->reply, index, out);
 }
 
 const char *job_media_type(const struct job *job)
 {
-    (void)job;
-    return "application/json";
+    return job->format == JOB_TEXT && job->kind != JOB_MERGE ? "text/plain; charset=utf-8" : "application/json";
 }
 
 double job_parse_seconds(const struct job *job)

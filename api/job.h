@@ -17,6 +17,7 @@ enum job_kind {
 
 enum job_format {
     JOB_JSON,
+    JOB_TEXT, /* text/plain for people; JOB_MERGE has none and gives JSON */
 };
 
 /* What the operator allows. */

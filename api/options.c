@@ -142,6 +142,14 @@ void options_example(const struct option *option, struct text *out)
     text_format(out, "%s}", option->example);
 }
 
+bool options_for_text(struct options *o, struct error *err)
+{
+    if (!o->has_include)
+        o->include.part[INCLUDE_STEPS] = true;
+    return !o->style.base64 || error_set(err, ERROR_INVALID, "encoding",
+                                         "encoding base64 is for JSON; a reply in plain text has no such form.");
+}
+
 /* --- checks --- */
 
 static bool check_labels(struct strings labels, size_t count, const char *name, const char *what, struct error *err)

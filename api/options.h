@@ -26,6 +26,10 @@ struct options options_default(void);
 /* A whole request that uses the option: its example, beside q, k, v of two queries and three keys where those fit. */
 void options_example(const struct option *option, struct text *out);
 
+/* What a reply in text needs: all steps unless `include` says otherwise; ERROR_INVALID for base64, which has no such
+ * form. */
+bool options_for_text(struct options *options, struct error *err);
+
 /* Checks, after attention_check, what only the reply needs: lengths of labels, include, members that mean nothing
  * together. */
 bool options_check(const struct options *options, const struct attention *a, struct error *err);

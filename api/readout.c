@@ -8,111 +8,110 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct word {
-    double logit, probability;
-    size_t index;
-};
-
-struct readout {
-    const struct options *options;
+/* What one row is computed in. */
+struct scoring {
     const struct attention *a;
     size_t width, words;
     void *row, *logits; /* of the dtype */
-    struct word *word;
 };
 
 static int compare_words(const void *left, const void *right)
 {
-    const struct word *a = left;
-    const struct word *b = right;
+    const struct readout_word *a = left;
+    const struct readout_word *b = right;
     if (a->logit != b->logit)
         return a->logit > b->logit ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
 /* The last query's numbers of batch b, heads side by side. */
-static void gather_row(const struct readout *r, const void *output, size_t b)
+static void gather_row(const struct scoring *s, const void *output, size_t b)
 {
-    const struct attention *a = r->a;
+    const struct attention *a = s->a;
     size_t size = dtype_size(a->dtype);
     size_t heads = a->packed ? 1 : a->heads;
-    size_t width = r->width / heads;
+    size_t width = s->width / heads;
     for (size_t h = 0; h < heads; h++) {
         size_t from = ((b * heads + h) * a->queries + a->queries - 1) * width;
-        memcpy((char *)r->row + h * width * size, (const char *)output + from * size, width * size);
+        memcpy((char *)s->row + h * width * size, (const char *)output + from * size, width * size);
     }
 }
 
-static bool compute_logits(const struct readout *r, struct error *err)
+static bool compute_logits(const struct scoring *s, struct readout_word *word, struct error *err)
 {
-    enum dtype dtype = r->a->dtype;
-    const struct strings *tokens = &r->options->readout_tokens;
-    blas_product(dtype, BLAS_PLAIN, 1, r->words, r->width, r->row, r->width, r->a->request->readout_w.data, r->words,
-                 r->logits, r->words);
-    for (size_t x = 0; x < tokens->count; x++) {
-        double logit = dtype == DTYPE_FLOAT64 ? ((const double *)r->logits)[x] : (double)((const float *)r->logits)[x];
+    enum dtype dtype = s->a->dtype;
+    blas_product(dtype, BLAS_PLAIN, 1, s->words, s->width, s->row, s->width, s->a->request->readout_w.data, s->words,
+                 s->logits, s->words);
+    for (size_t x = 0; x < s->words; x++) {
+        double logit = dtype == DTYPE_FLOAT64 ? ((const double *)s->logits)[x] : (double)((const float *)s->logits)[x];
         if (!isfinite(logit))
             return error_set(err, ERROR_INVALID, "readout.w", "The logit of column %zu overflows %s.", x,
                              dtype_name(dtype));
-        r->word[x] = (struct word){.logit = logit, .index = x};
+        word[x] = (struct readout_word){.logit = logit, .index = x};
     }
     return true;
 }
 
 /* The words are sorted: the first has the maximum. */
-static void share(const struct readout *r)
+static void share(struct readout_word *word, size_t words)
 {
     double sum = 0;
-    for (size_t x = 0; x < r->words; x++)
-        sum += r->word[x].probability = exp(r->word[x].logit - r->word[0].logit);
-    for (size_t x = 0; x < r->words; x++)
-        r->word[x].probability /= sum;
+    for (size_t x = 0; x < words; x++)
+        sum += word[x].probability = exp(word[x].logit - word[0].logit);
+    for (size_t x = 0; x < words; x++)
+        word[x].probability /= sum;
 }
 
-static void write_words(const struct readout *r, struct writer *w)
+static bool make_room(struct scoring *s, struct readout *r, struct arena *arena, struct error *err)
 {
-    const struct style *style = &r->options->style;
+    size_t size = dtype_size(s->a->dtype);
+    s->row = arena_calloc(arena, s->width, size, err);
+    s->logits = s->row ? arena_calloc(arena, s->words, size, err) : NULL;
+    r->word = s->logits ? arena_calloc(arena, r->batch * r->words, sizeof *r->word, err) : NULL;
+    return r->word != NULL;
+}
+
+bool readout_compute(struct readout *r, const struct options *o, const struct attention *a, const void *output,
+                     struct arena *arena, struct error *err)
+{
+    struct scoring s = {.a = a, .words = o->readout_tokens.count, .width = a->request->readout_w.shape[0]};
+    *r = (struct readout){.batch = a->batch, .words = s.words};
+    if (!make_room(&s, r, arena, err))
+        return false;
+    for (size_t b = 0; b < a->batch; b++) {
+        struct readout_word *word = r->word + b * r->words;
+        gather_row(&s, output, b);
+        if (!compute_logits(&s, word, err))
+            return false;
+        qsort(word, r->words, sizeof *word, compare_words);
+        share(word, r->words);
+    }
+    return true;
+}
+
+static void write_words(const struct readout *r, size_t b, const struct options *o, enum dtype dtype, struct writer *w)
+{
     writer_array_begin(w);
     for (size_t x = 0; x < r->words; x++) {
+        const struct readout_word *word = &r->word[b * r->words + x];
         writer_object_begin(w);
-        writer_member_string(w, "token", r->options->readout_tokens.values[r->word[x].index]);
+        writer_member_string(w, "token", o->readout_tokens.values[word->index]);
         writer_key(w, "logit");
-        array_number(w, style, r->a->dtype, r->word[x].logit);
+        array_number(w, &o->style, dtype, word->logit);
         writer_key(w, "probability");
-        array_number(w, style, r->a->dtype, r->word[x].probability);
+        array_number(w, &o->style, dtype, word->probability);
         writer_object_end(w);
     }
     writer_array_end(w);
 }
 
-static bool make_room(struct readout *r, struct arena *arena, struct error *err)
+void readout_write(const struct readout *r, const struct options *o, const struct attention *a, struct text *out)
 {
-    size_t size = dtype_size(r->a->dtype);
-    r->row = arena_calloc(arena, r->width, size, err);
-    r->logits = r->row ? arena_calloc(arena, r->words, size, err) : NULL;
-    r->word = r->logits ? arena_calloc(arena, r->words, sizeof *r->word, err) : NULL;
-    return r->word != NULL;
-}
-
-bool readout_write(const struct options *o, const struct attention *a, const void *output, struct arena *arena,
-                   struct text *out, struct error *err)
-{
-    struct readout r = {
-        .options = o, .a = a, .words = o->readout_tokens.count, .width = a->request->readout_w.shape[0]};
     struct writer w = {.out = out};
-    if (!make_room(&r, arena, err))
-        return false;
     if (a->has_batch)
         writer_array_begin(&w);
-    for (size_t b = 0; b < a->batch; b++) {
-        gather_row(&r, output, b);
-        if (!compute_logits(&r, err))
-            return false;
-        qsort(r.word, r.words, sizeof *r.word, compare_words);
-        share(&r);
-        write_words(&r, &w);
-    }
+    for (size_t b = 0; b < r->batch; b++)
+        write_words(r, b, o, a->dtype, &w);
     if (a->has_batch)
         writer_array_end(&w);
-    return true;
 }

@@ -178,7 +178,9 @@ bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel
     }
     if (r->whole)
         r->blocks = 1;
-    return frame_write(&r->sections, r->options, r->a, r->output, arena, err);
+    if (r->options->readout_tokens.values && !readout_compute(&r->readout, r->options, r->a, r->output, arena, err))
+        return false;
+    return frame_write(&r->sections, r->options, r->a, &r->readout, arena, err);
 }
 
 /* --- encoding --- */

@@ -3,6 +3,7 @@
 #define API_REPLY_H
 
 #include "api/job.h"
+#include "api/readout.h"
 #include "api/section.h"
 #include "core/arena.h"
 
@@ -17,6 +18,7 @@ struct reply {
     bool whole;
     struct attention_results results; /* what is in memory */
     void *output;                     /* as returned: projected where there is a w_o */
+    struct readout readout;
     size_t blocks;
 };
 

@@ -1,0 +1,168 @@
+/* Formulas. */
+#include "api/caption.h"
+
+#include "api/figure.h"
+
+static const char *name_before(const struct attention *a, enum quantity quantity)
+{
+    if (quantity == QUANTITY_CAPPED || attention_lacks(a, QUANTITY_CAPPED))
+        return quantity_name(QUANTITY_SCALED);
+    return quantity_name(QUANTITY_CAPPED);
+}
+
+enum quantity caption_before_mask(const struct attention *a)
+{
+    if (!attention_lacks(a, QUANTITY_BIASED))
+        return QUANTITY_BIASED;
+    return attention_lacks(a, QUANTITY_CAPPED) ? QUANTITY_SCALED : QUANTITY_CAPPED;
+}
+
+void caption_mask(struct text *out, const struct attention *a)
+{
+    const struct mask_request *m = &a->request->mask;
+    const struct {
+        const char *name;
+        bool given;
+    } members[] = {
+        {"causal", m->causal},
+        {"window", m->has_window},
+        {"documents", m->query_documents.values != NULL},
+        {"key_lengths", m->key_lengths.values != NULL},
+        {"allow", m->allow.data != NULL},
+        {"bias", a->mask.bias_hides},
+    };
+    bool first = true;
+    for (size_t x = 0; x < sizeof members / sizeof *members; x++) {
+        if (!members[x].given)
+            continue;
+        text_format(out, "%s%s", first ? "" : ", ", members[x].name);
+        first = false;
+    }
+}
+
+static void write_scaled(struct text *out, const struct attention *a)
+{
+    char scale[FIGURE_TEXT];
+    text_format(out, "scaled = scores * %s", figure_exact(scale, a->scale, a->dtype));
+    if (!a->request->has_scale)
+        text_format(out, "   (1 / sqrt(%zu))", a->d_k);
+}
+
+static void write_masked(struct text *out, const struct attention *a)
+{
+    size_t length;
+    text_format(out, "masked = %s, hidden keys -inf   (", quantity_name(caption_before_mask(a)));
+    length = out->length;
+    if (a->request->variant == VARIANT_MASK_AFTER_SOFTMAX)
+        text_string(out, "not yet: masked after the softmax");
+    else
+        caption_mask(out, a);
+    text_string(out, out->length == length ? "no mask)" : ")");
+}
+
+static void write_biased(struct text *out, const struct attention *a)
+{
+    const struct mask_request *m = &a->request->mask;
+    text_format(out, "biased = %s%s%s", name_before(a, QUANTITY_BIASED), m->bias.data ? " + bias" : "",
+                m->alibi ? " - slope * distance" : "");
+}
+
+static void write_capped(struct text *out, const struct attention *a)
+{
+    char cap[FIGURE_TEXT];
+    figure_exact(cap, a->request->softcap, a->dtype);
+    text_format(out, "capped = %s * tanh(scaled / %s)", cap, cap);
+}
+
+static void write_dropped(struct text *out, const struct attention *a)
+{
+    char p[FIGURE_TEXT];
+    figure_exact(p, a->request->dropout_p, DTYPE_FLOAT64);
+    text_format(out, "dropped = weights, some 0, the others / (1 - %s)   (seed %lld)", p,
+                (long long)a->request->dropout_seed);
+}
+
+static void write_weights(struct text *out, const struct attention *a)
+{
+    text_string(out, a->request->variant == VARIANT_LINEAR               ? "weights = scaled   (no softmax)"
+                     : a->request->variant == VARIANT_MASK_AFTER_SOFTMAX ? "weights = exp / row_sum, then hidden ones 0"
+                                                                         : "weights = exp / row_sum");
+}
+
+static void write_output(struct text *out, const struct attention *a)
+{
+    text_string(out, "output = ");
+    text_string(out, attention_lacks(a, QUANTITY_DROPPED) ? "weights . v" : "dropped . v");
+    if (a->packed && a->heads > 1)
+        text_string(out, ", heads side by side");
+    if (a->request->w_o.data)
+        text_string(out, a->request->b_o.data ? ", times w_o + b_o" : ", times w_o");
+}
+
+static const char *fixed(const struct attention *a, enum quantity quantity)
+{
+    bool sinks = a->request->sinks.values != NULL;
+    switch (quantity) {
+    case QUANTITY_PRODUCTS:
+        return "products = q_t * k_t, feature by feature";
+    case QUANTITY_SCORES:
+        return "scores = q . k";
+    case QUANTITY_ROW_MAX:
+        return sinks ? "row_max = the largest of the row, the sink included" : "row_max = the largest of the row";
+    case QUANTITY_SHIFTED:
+        return "shifted = masked - row_max";
+    case QUANTITY_EXP:
+        return "exp = e^shifted";
+    case QUANTITY_ROW_SUM:
+        return sinks ? "row_sum = sum of exp, plus e^(sink - row_max)" : "row_sum = sum of exp";
+    case QUANTITY_CONTRIBUTIONS:
+        return attention_lacks(a, QUANTITY_DROPPED) ? "contributions = weight * v"
+                                                    : "contributions = dropped weight * v";
+    case QUANTITY_LOG_SUM_EXP:
+        return "log_sum_exp = row_max + ln row_sum";
+    case QUANTITY_ALLOWED:
+        return "mask.allowed   (1 = may attend)";
+    case QUANTITY_BIAS:
+        return "mask.bias   (added to the scores)";
+    case QUANTITY_ENTROPY_BITS:
+        return "entropy_bits = -sum of w * log2 w";
+    case QUANTITY_ARGMAX_KEY:
+        return "argmax_key = the key of the largest weight";
+    case QUANTITY_MAX_WEIGHT:
+        return "max_weight = the largest weight";
+    case QUANTITY_WEIGHT_SUM:
+        return "weight_sum = sum of the weights";
+    default:
+        return quantity_name(quantity);
+    }
+}
+
+void caption_write(struct text *out, const struct attention *a, enum quantity quantity)
+{
+    switch (quantity) {
+    case QUANTITY_SCALED:
+        write_scaled(out, a);
+        break;
+    case QUANTITY_CAPPED:
+        write_capped(out, a);
+        break;
+    case QUANTITY_BIASED:
+        write_biased(out, a);
+        break;
+    case QUANTITY_MASKED:
+        write_masked(out, a);
+        break;
+    case QUANTITY_WEIGHTS:
+        write_weights(out, a);
+        break;
+    case QUANTITY_DROPPED:
+        write_dropped(out, a);
+        break;
+    case QUANTITY_OUTPUT:
+        write_output(out, a);
+        break;
+    default:
+        text_string(out, fixed(a, quantity));
+        break;
+    }
+}

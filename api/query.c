@@ -1,0 +1,150 @@
+/* Reading a query out of its block. */
+#include "api/query.h"
+
+#include "api/figure.h"
+#include "api/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum quantity query_mixing(const struct attention *a)
+{
+    return attention_lacks(a, QUANTITY_DROPPED) ? QUANTITY_WEIGHTS : QUANTITY_DROPPED;
+}
+
+static bool is_read(const struct attention *a, size_t quantity)
+{
+    enum quantity_axis axis = quantity_axis((enum quantity)quantity);
+    return (axis == AXIS_KEY || axis == AXIS_QUERY) && quantity != QUANTITY_LOG_SUM_EXP &&
+           !attention_lacks(a, (enum quantity)quantity);
+}
+
+static enum dtype dtype_of(const struct attention *a, size_t quantity)
+{
+    return quantity == QUANTITY_ALLOWED ? DTYPE_BOOL : a->dtype;
+}
+
+static double *widen(enum dtype dtype, const void *values, size_t count)
+{
+    double *wide = malloc(count * sizeof *wide);
+    for (size_t x = 0; wide && x < count; x++)
+        wide[x] = figure_at(dtype, values, x);
+    return wide;
+}
+
+static bool make_rooms(const struct attention *a, size_t rows, struct attention_results *results)
+{
+    bool good = true;
+    for (size_t x = 0; x < QUANTITY_COUNT; x++) {
+        if (!is_read(a, x))
+            continue;
+        results->of[x] = malloc(rows * attention_width(a, (enum quantity)x) * dtype_size(dtype_of(a, x)));
+        good &= results->of[x] != NULL;
+    }
+    return good;
+}
+
+static bool take_row(struct query *q, const struct attention_results *results, size_t row)
+{
+    bool good = true;
+    for (size_t x = 0; x < QUANTITY_COUNT; x++) {
+        if (!results->of[x])
+            continue;
+        enum dtype dtype = dtype_of(q->a, x);
+        size_t width = attention_width(q->a, (enum quantity)x);
+        q->of[x] = widen(dtype, (const char *)results->of[x] + row * width * dtype_size(dtype), width);
+        good &= q->of[x] != NULL;
+    }
+    return good;
+}
+
+bool query_read(struct query *q, const struct attention *a, size_t b, size_t h, size_t i)
+{
+    size_t block = source_block(a, (b * a->heads + h) * a->queries + i);
+    struct attention_rows at = attention_block(a, block);
+    struct attention_results results = {{0}};
+    *q = (struct query){.a = a, .b = b, .h = h, .i = i};
+    bool good = make_rooms(a, at.count, &results) && attention_block_run(a, block, &results) &&
+                take_row(q, &results, i - at.first);
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        free(results.of[x]);
+    return good;
+}
+
+void query_free(struct query *q)
+{
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        free(q->of[x]);
+    *q = (struct query){0};
+}
+
+static double element(struct tensor t, size_t b, size_t h, size_t row, size_t column)
+{
+    return figure_at(t.dtype, t.data, b * t.stride[0] + h * t.stride[1] + row * t.stride[2] + column);
+}
+
+double query_q(const struct query *q, size_t t)
+{
+    return element(q->a->q, q->b, q->h, q->i, t);
+}
+
+static size_t group(const struct query *q)
+{
+    return q->h / (q->a->heads / q->a->kv_heads);
+}
+
+double query_k(const struct query *q, size_t j, size_t t)
+{
+    return element(q->a->k, q->b, group(q), j, t);
+}
+
+double query_v(const struct query *q, size_t j, size_t t)
+{
+    return element(q->a->v, q->b, group(q), j, t);
+}
+
+/* The weights as core wants them: in the dtype of the request. */
+static void *narrow_weights(const struct query *q)
+{
+    const struct attention *a = q->a;
+    const double *weights = q->of[query_mixing(a)];
+    void *narrow = malloc(a->keys * dtype_size(a->dtype));
+    for (size_t j = 0; narrow && j < a->keys; j++) {
+        float single = (float)weights[j];
+        if (a->dtype == DTYPE_FLOAT64)
+            ((double *)narrow)[j] = weights[j];
+        else
+            ((float *)narrow)[j] = single;
+    }
+    return narrow;
+}
+
+double *query_contributions(const struct query *q)
+{
+    const struct attention *a = q->a;
+    size_t count = a->keys * a->d_v;
+    void *weights = narrow_weights(q);
+    void *terms = malloc(count * dtype_size(a->dtype));
+    double *wide = NULL;
+    if (weights && terms) {
+        attention_contributions(a, q->b, q->h, weights, terms);
+        wide = widen(a->dtype, terms, count);
+    }
+    free(weights);
+    free(terms);
+    return wide;
+}
+
+double *query_products(const struct query *q, size_t j)
+{
+    const struct attention *a = q->a;
+    size_t bytes = a->d_k * dtype_size(a->dtype);
+    char *terms = malloc(a->keys * bytes);
+    double *wide = NULL;
+    if (terms) {
+        attention_products(a, q->b, q->h, q->i, terms);
+        wide = widen(a->dtype, terms + j * bytes, a->d_k);
+    }
+    free(terms);
+    return wide;
+}

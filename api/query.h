@@ -1,0 +1,34 @@
+/* One query, every step of it, computed again and widened to double: for text and explanations. */
+#ifndef API_QUERY_H
+#define API_QUERY_H
+
+#include "core/attention.h"
+
+#include <stdbool.h>
+
+/* of[x]: the numbers of quantity x, [m] or one; NULL where the request has none (and for OUTPUT, LOG_SUM_EXP, PRODUCTS,
+ * CONTRIBUTIONS). ALLOWED holds 0 and 1. */
+struct query {
+    const struct attention *a;
+    size_t b, h, i;
+    double *of[QUANTITY_COUNT];
+};
+
+/* Of a request that attention_run has accepted. False when there is no memory; free in any case. */
+bool query_read(struct query *query, const struct attention *a, size_t b, size_t h, size_t i);
+void query_free(struct query *query);
+
+/* Contributions of this query, [m][e], and the products of one key, [d]; freed by the caller; NULL when there is no
+ * memory. */
+double *query_contributions(const struct query *query);
+double *query_products(const struct query *query, size_t j);
+
+/* What multiplies the values: DROPPED where there is dropout, else WEIGHTS. */
+enum quantity query_mixing(const struct attention *a);
+
+/* Feature t of q of this query, of k and v of key j. */
+double query_q(const struct query *query, size_t t);
+double query_k(const struct query *query, size_t j, size_t t);
+double query_v(const struct query *query, size_t j, size_t t);
+
+#endif
