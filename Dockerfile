@@ -22,7 +22,7 @@ RUN set -eu; \
 WORKDIR /source
 COPY . .
 ARG REVISION=unknown
-RUN make -j2 install DESTDIR=/image PREFIX=/usr REVISION="$REVISION" && strip /image/usr/bin/attentiond
+RUN make -j2 REVISION="$REVISION" && install -D -s -m 755 build/release/attentiond /image/usr/bin/attentiond
 
 # Each library that the program loads goes where the loader found it; the list of their packages goes with them.
 RUN set -eu; \

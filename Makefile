@@ -325,7 +325,7 @@ export CK_DEFAULT_TIMEOUT ?= 30
 
 RUN_WITH_thread := TSAN_OPTIONS="suppressions=$(CURDIR)/tests/thread.supp second_deadlock_stack=1 $(TSAN_OPTIONS)" \
 	CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),10) $(shell setarch -R true 2>/dev/null && echo setarch -R)
-RUN_WITH_sanitize := ASAN_OPTIONS="detect_stack_use_after_return=1 $(ASAN_OPTIONS)" \
+RUN_WITH_sanitize := ASAN_OPTIONS="detect_stack_use_after_return=1 quarantine_size_mb=16 $(ASAN_OPTIONS)" \
 	UBSAN_OPTIONS="print_stacktrace=1 $(UBSAN_OPTIONS)" CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),5)
 RUN_WITH_debug := CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),3)
 
