@@ -78,7 +78,7 @@ static bool check_size(struct exchange *x)
         return problem_set(&x->refusal, PROBLEM_BODY_TOO_LARGE, "The body has %zu bytes; the limit is %zu.",
                            x->head.length, limit);
     }
-    if (!budget_has(&server->bodies, x->head.length))
+    if (!budget_has(&server->held, x->head.length))
         return problem_set(&x->refusal, PROBLEM_NO_MEMORY,
                            "A body of %zu bytes does not fit in what is left of the %zu for all requests.",
                            x->head.length, server->settings.memory);

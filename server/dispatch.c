@@ -46,7 +46,8 @@ static enum MHD_Result send_result(struct exchange *x)
         work->reply = (struct text){0};
     } else {
         answer.packed = work->wants_gzip;
-        answer.stream = stream_new(x->server, x->connection, work->job, work->wants_gzip, &x->sent);
+        answer.stream = stream_new(x->server, x->connection, work->job, work->charged, work->wants_gzip, &x->sent);
+        work->charged = 0;
         work->job = NULL;
         answer.body.failed = !answer.stream;
     }

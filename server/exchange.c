@@ -83,7 +83,7 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
 static void drop_body(struct exchange *x)
 {
     text_free(&x->body);
-    budget_give(&x->server->bodies, x->charged);
+    budget_give(&x->server->held, x->charged);
     x->charged = 0;
     x->state = EXCHANGE_DISCARD;
 }
@@ -95,7 +95,7 @@ static bool store(struct exchange *x, const char *data, size_t size)
         x->refusal.limit = limit;
         return problem_set(&x->refusal, PROBLEM_BODY_TOO_LARGE, "The body has more than %zu bytes, the limit.", limit);
     }
-    if (!budget_take(&x->server->bodies, size))
+    if (!budget_take(&x->server->held, size))
         return problem_set(&x->refusal, PROBLEM_NO_MEMORY, "The %zu bytes for the bodies of all requests are spent.",
                            x->server->settings.memory);
     x->charged += size;

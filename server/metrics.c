@@ -149,8 +149,8 @@ static void write_state(const struct metrics *m, struct server *server, struct t
     write_one(out, "attnd_connections_open", "gauge", "Open connections.", peers_open(server->peers));
     write_one(out, "attnd_queue_depth", "gauge", "Pieces of work that wait for a worker.", pool_waiting(server->pool));
     write_one(out, "attnd_workers_busy", "gauge", "Workers that are computing.", pool_running(server->pool));
-    write_one(out, "attnd_body_bytes_held", "gauge", "Bytes of request bodies in memory.",
-              atomic_load(&server->bodies.held));
+    write_one(out, "attnd_bytes_held", "gauge", "Bytes held for bodies and for replies under way.",
+              atomic_load(&server->held.held));
     write_one(out, "attnd_elements_processed_total", "counter", "Numbers in the replies.", m->numbers);
     write_one(out, "attnd_draining", "gauge", "1 when the service is ending.", draining);
     write_head(out, "attnd_build_info", "gauge", "What is running; always 1.");

@@ -210,7 +210,7 @@ static void set_limits(struct server *server)
     server->limits = (struct job_limits){.elements = settings->max_elements,
                                          .reply_elements = settings->max_reply_elements,
                                          .memory = settings->request_memory};
-    server->bodies.limit = settings->memory;
+    server->held.limit = settings->memory;
 }
 
 /* Written beside and renamed: who waits for the file never reads half of it. */

@@ -40,7 +40,7 @@ struct server {
     struct shelf *shelf;
     struct MHD_Daemon *daemon;
     struct MHD_Response *spent; /* the 503 that needs no memory */
-    struct budget bodies;       /* bytes of bodies held */
+    struct budget held;         /* bytes of bodies and of replies under way */
     struct tls tls;
     int listener; /* -1 when closed */
     unsigned port;

@@ -33,7 +33,8 @@
     X(max_elements, "max-elements", COUNT, "67108864", 1, 1e12, "numbers in the tensors of one request") \
     X(max_reply_elements, "max-reply-elements", COUNT, "268435456", 1, 1e12, "numbers in one reply") \
     X(request_memory, "request-memory", SIZE, "1G", 65536, 1e15, "bytes that one request may hold") \
-    X(memory, "memory", SIZE, "2G", 65536, 1e15, "bytes of request bodies held at one time; more get 503") \
+    X(memory, "memory", SIZE, "2G", 65536, 1e15, \
+      "bytes that bodies and replies under way may hold together; more get 503") \
     X(header_timeout, "header-timeout", SECONDS, "10", 0.1, 3600, "seconds for a whole request head") \
     X(body_timeout, "body-timeout", SECONDS, "60", 0.1, 86400, "seconds for a whole request body") \
     X(idle_timeout, "idle-timeout", SECONDS, "75", 0.1, 86400, "seconds that an idle connection is kept") \

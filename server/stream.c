@@ -29,6 +29,7 @@ struct stream {
     struct server *server;
     struct MHD_Connection *connection; /* valid while `waiting`, or on the event thread before stream_close */
     struct job *job;
+    size_t charged; /* for the job */
     struct peer *peer;
     atomic_size_t *sent;
     bool packed;
@@ -51,6 +52,7 @@ static void free_stream(struct stream *stream)
     }
     pthread_mutex_destroy(&stream->mutex);
     job_free(stream->job);
+    budget_give(&stream->server->held, stream->charged);
     free(stream);
 }
 
@@ -63,13 +65,14 @@ static void release(struct stream *stream)
         free_stream(stream);
 }
 
-struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job, bool packed,
-                          atomic_size_t *sent)
+struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job, size_t charged,
+                          bool packed, atomic_size_t *sent)
 {
     size_t window = 2 * pool_workers(server->pool);
     struct stream *stream = calloc(1, sizeof *stream + window * sizeof *stream->places);
     if (!stream) {
         job_free(job);
+        budget_give(&server->held, charged);
         return NULL;
     }
     stream->server = server;
@@ -78,6 +81,7 @@ struct stream *stream_new(struct server *server, struct MHD_Connection *connecti
     stream->job = job;
     stream->sent = sent;
     stream->packed = packed;
+    stream->charged = charged;
     stream->blocks = job_blocks(job);
     stream->window = window;
     stream->holders = 1;

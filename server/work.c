@@ -36,7 +36,7 @@ void work_hold(struct work *work)
 
 static void give_back(struct work *work)
 {
-    budget_give(&work->server->bodies, work->charged);
+    budget_give(&work->server->held, work->charged);
     work->charged = 0;
 }
 
@@ -67,7 +67,7 @@ static bool decode(struct work *work, struct error *err)
     if (!work->job) {
         size_t limit = work->server->settings.max_body;
         if (work->coding != CODING_NONE &&
-            !coding_unpack(&work->body, work->coding, limit, &work->server->bodies, &work->charged, err))
+            !coding_unpack(&work->body, work->coding, limit, &work->server->held, &work->charged, err))
             return false;
         work->job = job_new(&work->server->limits, work->kind, work->format, &work->body, err);
         give_back(work);
@@ -75,10 +75,20 @@ static bool decode(struct work *work, struct error *err)
     return work->job != NULL;
 }
 
+/* A reply in blocks keeps its job as long as the client takes: that counts for all requests together. */
+static bool charge_job(struct work *work, struct error *err)
+{
+    size_t held = job_held(work->job);
+    if (!budget_take(&work->server->held, held))
+        return error_set(err, ERROR_MEMORY, "", "The %zu bytes for a reply in blocks do not fit now.", held);
+    work->charged = held;
+    return true;
+}
+
 static bool encode(struct work *work, struct error *err)
 {
     if (job_blocks(work->job) != 1)
-        return true;
+        return charge_job(work, err);
     if (job_block(work->job, 0, &work->reply) && !work->reply.failed) {
         work->packed = work->wants_gzip && work->reply.length >= CODING_LEAST && coding_pack(&work->reply);
         return true;

@@ -30,8 +30,8 @@ struct work {
     const char *instance;
     enum job_kind kind;
     enum job_format format;
-    struct text body; /* charged to the server's budget until it is decoded */
-    size_t charged;
+    struct text body;   /* charged to the server's budget until it is decoded */
+    size_t charged;     /* for the body, later for the job of a reply in blocks */
     enum coding coding; /* of the body */
     bool wants_gzip;    /* the reply may be packed */
 

@@ -143,7 +143,7 @@ START_TEST(connections_are_counted_and_forgotten)
         wire_close(&wires[i]);
     await_value("attnd_connections_open", 1);
     await_value("attnd_http_requests_in_flight", 1);
-    await_value("attnd_body_bytes_held", 0);
+    await_value("attnd_bytes_held", 0);
 }
 END_TEST
 

@@ -152,6 +152,28 @@ START_TEST(readers_that_vanish_leave_nothing_behind)
 }
 END_TEST
 
+START_TEST(streams_that_nobody_reads_are_bounded)
+{
+    enum { COUNT = 12 };
+    static struct wire wires[COUNT];
+    int refused = 0;
+    struct service small = service_start((const char *const[]){"--memory", "1M", NULL});
+    struct service kept = service;
+    service = small;
+    for (size_t i = 0; i < COUNT; i++) {
+        wires[i] = ask_for_weights("1.1");
+        ck_assert(wire_receive_text(&wires[i], "\r\n\r\n", PATIENCE));
+        refused += strncmp(wires[i].data, "HTTP/1.1 503", 12) == 0;
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        wire_close(&wires[i]);
+    service = kept;
+    ck_assert_int_ge(refused, 1);
+    ck_assert_int_lt(refused, COUNT);
+    ck_assert_int_eq(service_stop(&small), 0);
+}
+END_TEST
+
 START_TEST(streams_share)
 {
     enum { COUNT = 12 };
@@ -178,6 +200,7 @@ Suite *stream_suite(void)
     tcase_add_test(tests, slow_reader_costs_no_memory_and_hurts_nobody);
     tcase_add_test(tests, reader_that_stops_is_cut);
     tcase_add_test(tests, readers_that_vanish_leave_nothing_behind);
+    tcase_add_test(tests, streams_that_nobody_reads_are_bounded);
     tcase_add_test(tests, streams_share);
     suite_add_tcase(suite, tests);
     return suite;
