@@ -101,9 +101,13 @@ static bool check_body(struct exchange *x)
 
 static bool check_accept(struct exchange *x)
 {
-    if (x->head.method == METHOD_OPTIONS || media_weight(x->head.accept, "application/json") > 0)
+    const struct route *route = x->route;
+    const char *media = route && route->media ? route->media : "application/json";
+    if (x->head.method == METHOD_OPTIONS || media_weight(x->head.accept, media) > 0)
         return true;
-    return problem_set(&x->refusal, PROBLEM_NOT_ACCEPTABLE, "The reply is application/json, which Accept excludes.");
+    if (route && route->tables && media_weight(x->head.accept, "text/plain") > 0)
+        return true;
+    return problem_set(&x->refusal, PROBLEM_NOT_ACCEPTABLE, "The reply is %s, which Accept excludes.", media);
 }
 
 bool admission_check(struct exchange *x)

@@ -5,6 +5,7 @@
 #include "server/clock.h"
 #include "server/digits.h"
 #include "server/exchange.h"
+#include "server/media.h"
 #include "server/peers.h"
 #include "server/server.h"
 #include "server/stream.h"
@@ -94,12 +95,19 @@ static enum MHD_Result submit(struct exchange *x)
     return MHD_YES;
 }
 
+/* People who ask for text get tables; whoever takes both gets JSON. */
+static enum job_format find_format(const struct exchange *x)
+{
+    double json = media_weight(x->head.accept, "application/json");
+    return x->route->tables && media_weight(x->head.accept, "text/plain") > json ? JOB_TEXT : JOB_JSON;
+}
+
 enum MHD_Result dispatch_start(struct exchange *x)
 {
     if (x->received < x->head.length)
         return MHD_NO;
     x->state = EXCHANGE_WORK;
-    x->work = work_new(x->server, x->connection, x->route->kind, JOB_JSON, &x->body, x->charged);
+    x->work = work_new(x->server, x->connection, x->route->kind, find_format(x), &x->body, x->charged);
     if (!x->work)
         return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
     x->charged = 0;

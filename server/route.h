@@ -22,6 +22,8 @@ struct route {
     route_page *page;  /* GET and HEAD, or NULL */
     bool computes;     /* POST runs a job of `kind` */
     enum job_kind kind;
+    bool tables;         /* the job has a form for people, text/plain */
+    const char *media;   /* of the page, NULL: application/json */
     bool open;           /* needs no key, as probes do not */
     bool lasting;        /* GET answers the same as long as the process lives: it has an ETag */
     bool probe;          /* asked all the time: logged at debug, answered whatever the load */

@@ -217,7 +217,7 @@ START_TEST(unacceptable_is_406)
     json_decref(refuse(
         &(struct client_request){.path = "/v1/attention", .headers = {"Accept: image/png"}, .body = SAMPLE_CAT}, 406));
     json_decref(refuse(&(struct client_request){.path = "/v1/attention",
-                                                .headers = {"Accept: application/json;q=0, */*"},
+                                                .headers = {"Accept: application/json;q=0, text/html"},
                                                 .body = SAMPLE_CAT},
                        406));
 }

@@ -155,6 +155,30 @@ START_TEST(attention_computes)
 }
 END_TEST
 
+START_TEST(text_is_for_people_who_ask_for_it)
+{
+    static const struct {
+        const char *accept, *type;
+    } rows[] = {{"Accept: text/plain", "text/plain; charset=utf-8"},
+                {"Accept: application/json;q=0.5, text/plain", "text/plain; charset=utf-8"},
+                {"Accept: text/plain, application/json", "application/json"},
+                {"Accept: */*", "application/json"},
+                {"Accept: text/*;q=0.5, */*;q=0.1", "text/plain; charset=utf-8"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct client_reply reply = client_send(
+            &service,
+            &(struct client_request){.path = "/v1/attention", .headers = {rows[i].accept}, .body = SAMPLE_CAT});
+        ck_assert_int_eq(reply.status, 200);
+        check_header(&reply, "Content-Type", rows[i].type);
+        client_free(&reply);
+    }
+    struct client_reply metrics =
+        client_send(&service, &(struct client_request){.path = "/metrics", .headers = {"Accept: text/plain"}});
+    ck_assert_int_eq(metrics.status, 200);
+    client_free(&metrics);
+}
+END_TEST
+
 START_TEST(merge_computes)
 {
     struct client_reply reply = client_post(&service, "/v1/attention/merge",
@@ -354,6 +378,7 @@ Suite *routes_suite(void)
     tcase_add_loop_test(tests, options_answers_everywhere, 0, 3);
     tcase_add_loop_test(tests, every_reply_has_the_common_headers, 0, 4);
     tcase_add_test(tests, attention_computes);
+    tcase_add_test(tests, text_is_for_people_who_ask_for_it);
     tcase_add_test(tests, merge_computes);
     tcase_add_loop_test(tests, lasting_pages_have_an_etag, 0, 3);
     tcase_add_test(tests, packed_pages_have_an_etag_of_their_own);
