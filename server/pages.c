@@ -41,37 +41,30 @@ void pages_links(const struct exchange *exchange, struct answer *answer)
     finish_json(answer, 200);
 }
 
-static void write_ok(struct answer *answer)
+static void write_status(struct answer *answer, const char *word, unsigned status)
 {
     struct writer w = {.out = &answer->body};
     writer_object_begin(&w);
-    writer_member_string(&w, "status", "ok");
+    writer_member_string(&w, "status", word);
     writer_member_string(&w, "version", version_program());
     writer_object_end(&w);
-    finish_json(answer, 200);
+    finish_json(answer, status);
 }
 
 void pages_alive(const struct exchange *exchange, struct answer *answer)
 {
     (void)exchange;
-    write_ok(answer);
+    write_status(answer, "ok", 200);
 }
 
 void pages_ready(const struct exchange *exchange, struct answer *answer)
 {
     enum server_phase phase = atomic_load(&exchange->server->phase);
     if (phase == SERVER_READY) {
-        write_ok(answer);
+        write_status(answer, "ok", 200);
         return;
     }
-    struct problem problem = {.code = PROBLEM_NONE};
-    if (phase == SERVER_STARTING)
-        problem_set(&problem, PROBLEM_STARTING, "The workers are getting ready.");
-    else
-        problem_set(&problem, PROBLEM_DRAINING, "Running requests are finished, then the service ends.");
-    problem_write(&answer->body, &problem, exchange->id, exchange->route->path);
-    answer->status = 503;
-    answer->media_type = "application/problem+json";
+    write_status(answer, phase == SERVER_STARTING ? "starting" : "draining", 503);
     answer->retry_after = 1;
 }
 

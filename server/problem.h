@@ -54,7 +54,6 @@
       "Wait for as many seconds as Retry-After says and send the request again, or to another replica.") \
     X(QUEUE_FULL, 503, "queue-full", "Too many requests are waiting", \
       "Wait for as many seconds as Retry-After says and send the request again, or to another replica.") \
-    X(STARTING, 503, "starting", "The service is not ready yet", "Ask again in a moment.") \
     X(DRAINING, 503, "draining", "The service is shutting down", \
       "This process is about to end. Send the request again: another one answers.") \
     X(CONNECTIONS, 503, "too-many-connections", "Too many connections are open", \
