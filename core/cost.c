@@ -85,7 +85,7 @@ static void count_softmax(const struct attention *a, struct cost_layout l, struc
 
 struct cost cost_count(const struct attention *a, struct cost_layout l)
 {
-    struct cost c = {{0}};
+    struct cost c = {0};
     if (a->request->variant != VARIANT_LINEAR)
         c.scores = (double)a->batch * (double)a->heads * (double)a->queries * (double)a->keys;
     c.cache_per_token =
