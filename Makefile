@@ -306,6 +306,16 @@ build/install/attentiond.service: server/install/attentiond.service.in Makefile
 	@mkdir -p $(@D)
 	@sed 's|@BINDIR@|$(PREFIX)/bin|' $< >$@.new && mv $@.new $@
 
+# A virtual environment for Python is a package without a program to look for.
+.PHONY: schema-test deps-schema
+deps-schema: | deps-test
+	@command -v curl >/dev/null && python3 -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "Installing with apt-get: curl python3 python3-venv"; \
+		$(APT) update -q && $(APT) install -q -y --no-install-recommends curl python3 python3-venv; }
+
+schema-test: $(PROGRAM) | deps-schema ## let a validator and a fuzzer (PyPI) judge /openapi.json
+	tests/schema.sh $(PROGRAM)
+
 .PHONY: install install-test build/install/attentiond.service
 install: $(PROGRAM) build/install/attentiond.8 build/install/attentiond.service ## install under PREFIX (/usr/local), inside DESTDIR when given
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/attentiond
