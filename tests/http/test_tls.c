@@ -35,8 +35,8 @@ static void start(void)
     snprintf(key, sizeof key, "%s/key", folder);
     write_file(certificate, CERTIFICATE);
     write_file(key, CERTIFICATE_KEY);
-    service = service_start(
-        (const char *const[]){"--tls-cert", certificate, "--tls-key", key, "--body-timeout", "0.5", NULL});
+    service = service_start((const char *const[]){"--tls-cert", certificate, "--tls-key", key, "--body-timeout", "0.5",
+                                                  "--header-timeout", "1", NULL});
 }
 
 static void stop(void)
