@@ -124,6 +124,13 @@ void array_number(struct writer *w, const struct style *style, enum dtype dtype,
     w->comma = true;
 }
 
+void array_next(struct writer *w, const struct style *style, enum dtype dtype, double value)
+{
+    if (w->comma)
+        text_append(w->out, ",", 1);
+    array_number(w, style, dtype, value);
+}
+
 void array_packed(struct text *out, struct tensor t)
 {
     text_format(out, "{\"dtype\":\"%s\",\"shape\":[", dtype_name(t.dtype));

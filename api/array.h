@@ -23,6 +23,9 @@ void array_numbers(struct text *out, const struct style *style, enum dtype dtype
 /* One number of that dtype as the value that `w` expects after a key. */
 void array_number(struct writer *w, const struct style *style, enum dtype dtype, double value);
 
+/* The same as the next element of an open array. */
+void array_next(struct writer *w, const struct style *style, enum dtype dtype, double value);
+
 /* The packed spelling up to its base64 characters, which "\"}" follows. */
 void array_packed(struct text *out, struct tensor t);
 

@@ -3,6 +3,7 @@
 
 #include "api/decode.h"
 #include "api/document.h"
+#include "api/explain.h"
 #include "api/join.h"
 #include "api/options.h"
 #include "api/reply.h"
@@ -24,6 +25,7 @@ struct job {
     struct attention attention;
     struct reply reply;
     struct join join;
+    struct text explained; /* the reply to JOB_EXPLAIN */
     double parse_seconds, compute_seconds;
 };
 
@@ -38,7 +40,7 @@ static double now(void)
 
 static bool decode_members(struct job *job, const struct document *document, struct error *err)
 {
-    bool attention = job->kind == JOB_ATTENTION;
+    bool attention = job->kind != JOB_MERGE;
     struct decoder d = {.document = document,
                         .arena = job->arena,
                         .dtype = attention ? &job->options.attention.dtype : &job->join.dtype,
@@ -48,22 +50,34 @@ static bool decode_members(struct job *job, const struct document *document, str
         return error_set(err, ERROR_INVALID, "", "The request must be a JSON object.");
     if (attention) {
         job->options = options_default();
-        decode_object(&d, options_table(), document->root, NULL, &job->options);
+        decode_object(&d, job->kind == JOB_EXPLAIN ? options_explain_table() : options_table(), document->root, NULL,
+                      &job->options);
     } else {
         decode_object(&d, join_table(), document->root, NULL, &job->join);
     }
     return err->code == ERROR_NONE;
 }
 
+/* Whatever is included, explain computes the output alone, and one cell. */
+static bool check_explain(struct job *job, struct error *err)
+{
+    job->options.include = (struct include){0};
+    return explain_check(&job->options, &job->attention, err);
+}
+
 static bool check(struct job *job, struct error *err)
 {
+    bool tables = job->format == JOB_TEXT && job->kind == JOB_ATTENTION;
     if (job->kind == JOB_MERGE)
         return join_check(&job->join, &job->limits, err);
-    if (job->format == JOB_TEXT && !options_for_text(&job->options, err))
+    if (tables && !options_for_text(&job->options, err))
         return false;
-    return attention_check(&job->attention, &job->options.attention, err) &&
-           options_check(&job->options, &job->attention, err) &&
-           reply_plan(&job->reply, &job->options, &job->attention, &job->limits, err);
+    if (!attention_check(&job->attention, &job->options.attention, err) ||
+        !options_check(&job->options, &job->attention, err))
+        return false;
+    if (job->kind == JOB_EXPLAIN && !check_explain(job, err))
+        return false;
+    return reply_plan(&job->reply, &job->options, &job->attention, &job->limits, err);
 }
 
 /* The text goes as soon as its numbers are out, the document as soon as its options are. */
@@ -124,8 +138,11 @@ size_t job_held(const struct job *job)
 
 static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
-    return attention_prepare(&job->attention, job->arena, pool, err) &&
-           reply_compute(&job->reply, pool, cancel, job->arena, err);
+    if (!attention_prepare(&job->attention, job->arena, pool, err) ||
+        !reply_compute(&job->reply, pool, cancel, job->arena, err))
+        return false;
+    return job->kind != JOB_EXPLAIN ||
+           explain_write(&job->options, &job->attention, job->format, job->arena, &job->explained, err);
 }
 
 bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
@@ -138,13 +155,17 @@ bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, stru
 
 size_t job_blocks(const struct job *job)
 {
-    return job->kind == JOB_MERGE || job->format == JOB_TEXT ? 1 : job->reply.blocks;
+    return job->kind != JOB_ATTENTION || job->format == JOB_TEXT ? 1 : job->reply.blocks;
 }
 
 bool job_block(const struct job *job, size_t index, struct text *out)
 {
     if (job->kind == JOB_MERGE)
         return join_reply(&job->join, out);
+    if (job->kind == JOB_EXPLAIN) {
+        text_append(out, job->explained.data, job->explained.length);
+        return !out->failed;
+    }
     if (job->format == JOB_TEXT)
         return tables_write(&job->reply, out);
     return reply_block(&job->reply, index, out);
@@ -169,6 +190,7 @@ void job_free(struct job *job)
 {
     if (!job)
         return;
+    text_free(&job->explained);
     arena_free(job->arena);
     free(job);
 }

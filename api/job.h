@@ -13,6 +13,7 @@
 enum job_kind {
     JOB_ATTENTION, /* POST /v1/attention */
     JOB_MERGE,     /* POST /v1/attention/merge */
+    JOB_EXPLAIN,   /* POST /v1/attention/explain */
 };
 
 enum job_format {

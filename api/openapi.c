@@ -15,26 +15,38 @@
 
 /* POST: a job. */
 static const struct {
-    const char *path, *id, *summary, *request, *reply;
+    const char *path, *id, *summary, *reply;
     const struct option_table *(*table)(void);
+    bool text; /* also as text/plain */
 } jobs[] = {
-    {"/v1/attention", "attention", "Compute attention, with every step of it on demand", "AttentionRequest",
-     "AttentionReply", options_table},
-    {"/v1/attention/merge", "merge", "Join partial results over disjoint keys by their log-sum-exp", "MergeRequest",
-     "MergeReply", join_table},
+    {"/v1/attention", "attention", "Compute attention, with every step of it on demand", "AttentionReply",
+     options_table, true},
+    {"/v1/attention/explain", "explain", "Tell one query and one key as arithmetic", "ExplainReply",
+     options_explain_table, true},
+    {"/v1/attention/merge", "merge", "Join partial results over disjoint keys by their log-sum-exp", "MergeReply",
+     join_table, false},
 };
+
+#define STATE "{\"type\":\"object\",\"required\":[\"status\"],\"properties\":{\"status\":{\"type\":\"string\"}}}"
 
 /* GET: a page. */
 static const struct {
     const char *path, *id, *summary, *media_type, *schema;
+    bool unready; /* 503 has the page too, not a problem */
+    const char *parameter;
 } pages[] = {
     {"/v1/info", "info", "Version, limits in force, features, threads, BLAS and its kernel", "application/json",
-     "{\"type\":\"object\"}"},
-    {"/livez", "livez", "The process runs", "application/json", "{\"type\":\"object\"}"},
-    {"/readyz", "readyz", "The service takes requests", "application/json", "{\"type\":\"object\"}"},
-    {"/health", "health", "The same as /readyz", "application/json", "{\"type\":\"object\"}"},
-    {"/openapi.json", "openapi", "This document", "application/json", "{\"type\":\"object\"}"},
-    {"/", "root", "Links to everything", "application/json", "{\"type\":\"object\"}"},
+     "{\"type\":\"object\"}", false, NULL},
+    {"/livez", "livez", "The process runs", "application/json", STATE, false, NULL},
+    {"/readyz", "readyz", "The service takes requests", "application/json", STATE, true, NULL},
+    {"/health", "health", "The same as /readyz", "application/json", STATE, true, NULL},
+    {"/metrics", "metrics", "Counters for Prometheus", "text/plain", "{\"type\":\"string\"}", false, NULL},
+    {"/problems", "problems", "Every refusal and what to do about it", "application/json",
+     "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}", false, NULL},
+    {"/problems/{name}", "problem", "One refusal, where the type of a problem points", "application/json",
+     "{\"type\":\"object\"}", false, "name"},
+    {"/openapi.json", "openapi", "This document", "application/json", "{\"type\":\"object\"}", false, NULL},
+    {"/", "root", "Links to everything", "application/json", "{\"type\":\"object\"}", false, NULL},
 };
 
 static const struct {
@@ -86,8 +98,8 @@ struct examples {
 
 static void write_example_body(struct text *body, const struct examples *e, const struct option *o)
 {
-    if (e->table == options_table()) {
-        options_example(o, body);
+    if (e->table != join_table()) {
+        options_example(e->table, o, body);
         return;
     }
     const struct option *parts = option_find(join_table(), "parts");
@@ -116,7 +128,7 @@ static void write_example(void *context, const struct option *o)
     option_each(o->inner, write_example, &inner);
 }
 
-static void write_request(struct writer *w, const char *schema, const struct option_table *table)
+static void write_request(struct writer *w, const struct option_table *table)
 {
     struct examples examples = {w, table, ""};
     begin(w, "requestBody");
@@ -124,7 +136,7 @@ static void write_request(struct writer *w, const char *schema, const struct opt
     begin(w, "content");
     begin(w, "application/json");
     writer_key(w, "schema");
-    schema_reference(w, schema);
+    schema_reference(w, table->title);
     begin(w, "examples");
     option_each(table, write_example, &examples);
     end(w, 4);
@@ -138,11 +150,20 @@ static void begin_operation(struct writer *w, const char *path, const char *meth
     writer_member_string(w, "summary", summary);
 }
 
+static void write_text_content(struct writer *w)
+{
+    static const char schema[] = "{\"type\":\"string\"}";
+    begin(w, "text/plain");
+    writer_key(w, "schema");
+    writer_raw(w, schema, strlen(schema));
+    end(w, 1);
+}
+
 static void write_jobs(struct writer *w)
 {
     for (size_t x = 0; x < sizeof jobs / sizeof *jobs; x++) {
         begin_operation(w, jobs[x].path, "post", jobs[x].id, jobs[x].summary);
-        write_request(w, jobs[x].request, jobs[x].table());
+        write_request(w, jobs[x].table());
         begin(w, "responses");
         begin(w, "200");
         writer_member_string(w, "description", "The result");
@@ -150,24 +171,52 @@ static void write_jobs(struct writer *w)
         begin(w, "application/json");
         writer_key(w, "schema");
         schema_reference(w, jobs[x].reply);
-        end(w, 3);
+        end(w, 1);
+        if (jobs[x].text)
+            write_text_content(w);
+        end(w, 2);
         write_problems(w, 0);
         end(w, 3);
     }
+}
+
+static void write_parameter(struct writer *w, const char *name)
+{
+    static const char schema[] = "{\"type\":\"string\"}";
+    writer_key(w, "parameters");
+    writer_array_begin(w);
+    writer_object_begin(w);
+    writer_member_string(w, "name", name);
+    writer_member_string(w, "in", "path");
+    writer_member_bool(w, "required", true);
+    writer_key(w, "schema");
+    writer_raw(w, schema, strlen(schema));
+    end(w, 1);
+    writer_array_end(w);
+}
+
+static void write_page(struct writer *w, const char *status, const char *when, const char *media_type,
+                       const char *schema)
+{
+    begin(w, status);
+    writer_member_string(w, "description", when);
+    begin(w, "content");
+    begin(w, media_type);
+    writer_key(w, "schema");
+    writer_raw(w, schema, strlen(schema));
+    end(w, 3);
 }
 
 static void write_pages(struct writer *w)
 {
     for (size_t x = 0; x < sizeof pages / sizeof *pages; x++) {
         begin_operation(w, pages[x].path, "get", pages[x].id, pages[x].summary);
+        if (pages[x].parameter)
+            write_parameter(w, pages[x].parameter);
         begin(w, "responses");
-        begin(w, "200");
-        writer_member_string(w, "description", pages[x].summary);
-        begin(w, "content");
-        begin(w, pages[x].media_type);
-        writer_key(w, "schema");
-        writer_raw(w, pages[x].schema, strlen(pages[x].schema));
-        end(w, 3);
+        write_page(w, "200", pages[x].summary, pages[x].media_type, pages[x].schema);
+        if (pages[x].unready)
+            write_page(w, "503", "The service is starting or shutting down", pages[x].media_type, pages[x].schema);
         write_problems(w, sizeof problems / sizeof *problems - 1);
         end(w, 3);
     }

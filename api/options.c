@@ -1,4 +1,4 @@
-/* The options of POST /v1/attention: one line each. */
+/* The options of POST /v1/attention, and of explain: one line each. */
 #include "api/options.h"
 
 #include <math.h>
@@ -113,12 +113,30 @@ static const struct option attention[] = {
     {"id", OPTION_STRING, "", .maximum = 128, AT(id), .meaning = "echoed", .example = "\"id\":\"seven\""},
 };
 
+static const struct option cell[] = {
+    {"query", OPTION_INTEGER, "", .required = true, FROM(0), AT(cell.query), .meaning = "which query, from 0", .example = "\"cell\":{\"query\":0,\"key\":0}"},
+    {"key", OPTION_INTEGER, "", .required = true, FROM(0), AT(cell.key), .meaning = "which key, from 0, the past included", .example = "\"cell\":{\"query\":0,\"key\":0}"},
+    {"head", OPTION_INTEGER, "0", FROM(0), AT(cell.head), .meaning = "which head, from 0", .example = "\"cell\":{\"query\":0,\"key\":0,\"head\":0}"},
+    {"batch", OPTION_INTEGER, "0", FROM(0), AT(cell.batch), .meaning = "which batch, from 0", .example = "\"cell\":{\"query\":0,\"key\":0,\"batch\":0}"},
+};
+
+static const struct option explain[] = {
+    {"cell", OPTION_OBJECT, "", .required = true, INNER("Cell", cell), .meaning = "the pair of a query and a key that is told; `include` and `encoding` choose nothing here", .example = "\"cell\":{\"query\":0,\"key\":0}"},
+};
+
 /* clang-format on */
+
+static const struct option_table attention_table = {"AttentionRequest", attention, COUNT(attention), NULL};
+static const struct option_table explain_table = {"ExplainRequest", explain, COUNT(explain), &attention_table};
 
 const struct option_table *options_table(void)
 {
-    static const struct option_table table = {"AttentionRequest", attention, COUNT(attention), NULL};
-    return &table;
+    return &attention_table;
+}
+
+const struct option_table *options_explain_table(void)
+{
+    return &explain_table;
 }
 
 struct options options_default(void)
@@ -129,97 +147,26 @@ struct options options_default(void)
     return options;
 }
 
-void options_example(const struct option *option, struct text *out)
+static bool begins_with(const char *members, const char *name)
 {
-    bool whole = strstr(option->example, "\"x\"") != NULL;
+    char key[32];
+    snprintf(key, sizeof key, "\"%s\":", name);
+    return strncmp(members, key, strlen(key)) == 0;
+}
+
+static void add_example(const struct option_table *table, const char *name, const char *members, struct text *out)
+{
+    if (!begins_with(members, name))
+        text_format(out, "%s,", option_find(table, name)->example);
+}
+
+void options_example(const struct option_table *table, const struct option *option, struct text *out)
+{
+    bool form_b = begins_with(option->example, "x");
     text_string(out, "{");
-    for (const char *name = "qkv"; !whole && *name; name++) {
-        const char member[] = {*name, '\0'};
-        const char *example = option_find(options_table(), member)->example;
-        if (strcmp(example, option->example) != 0)
-            text_format(out, "%s,", example);
-    }
+    for (const char *name = "qkv"; !form_b && *name; name++)
+        add_example(table, (const char[]){*name, '\0'}, option->example, out);
+    if (table == options_explain_table())
+        add_example(table, "cell", option->example, out);
     text_format(out, "%s}", option->example);
-}
-
-bool options_for_text(struct options *o, struct error *err)
-{
-    if (!o->has_include)
-        o->include.part[INCLUDE_STEPS] = true;
-    return !o->style.base64 || error_set(err, ERROR_INVALID, "encoding",
-                                         "encoding base64 is for JSON; a reply in plain text has no such form.");
-}
-
-/* --- checks --- */
-
-static bool check_labels(struct strings labels, size_t count, const char *name, const char *what, struct error *err)
-{
-    return !labels.values || labels.count == count ||
-           error_set(err, ERROR_INVALID, name, "%s has %zu labels; there are %zu %s.", name, labels.count, count, what);
-}
-
-static bool check_tokens(const struct options *o, const struct attention *a, struct error *err)
-{
-    bool one = o->query_tokens.values && o->query_tokens.values == o->key_tokens.values;
-    if (one && a->queries != a->keys)
-        return error_set(
-            err, ERROR_INVALID, "tokens",
-            "One list of tokens serves queries and keys only when there are as many; there are %zu queries "
-            "and %zu keys, so give {\"query\":[..],\"key\":[..]}.",
-            a->queries, a->keys);
-    bool good = check_labels(o->query_tokens, a->queries, one ? "tokens" : "tokens.query", "queries", err);
-    if (!one)
-        good &= check_labels(o->key_tokens, a->keys, "tokens.key", "keys, the past included", err);
-    return good;
-}
-
-static bool check_style(const struct options *o, struct error *err)
-{
-    const bool *part = o->include.part;
-    bool prints = part[INCLUDE_MASK] || part[INCLUDE_STATS] || o->readout_tokens.values;
-    if (!o->style.base64 || prints || !o->style.rounded)
-        return true;
-    return error_set(err, ERROR_INVALID, "decimals",
-                     "decimals means nothing here: encoding base64 prints no numbers (mask, stats and readout would).");
-}
-
-static bool fits(double value, const char *name, struct error *err)
-{
-    return isfinite((float)value) ||
-           error_set(err, ERROR_INVALID, name, "%s is %.17g, too large for float32; dtype float64 holds it.", name,
-                     value);
-}
-
-static bool fit(struct reals list, const char *name, struct error *err)
-{
-    char element[64];
-    bool good = true;
-    for (size_t x = 0; good && x < list.count; x++) {
-        snprintf(element, sizeof element, "%s.%zu", name, x);
-        good = fits(list.values[x], element, err);
-    }
-    return good;
-}
-
-/* Numbers that are no tensors, yet enter arithmetic of the dtype. */
-static bool check_float32(const struct attention_request *r, struct error *err)
-{
-    if (r->dtype != DTYPE_FLOAT32)
-        return true;
-    bool good = fits(r->scale, "scale", err);
-    good &= fits(r->softcap, "softcap", err);
-    good &= fit(r->sinks, "sinks", err);
-    return good & fit(r->mask.alibi_slopes, "mask.alibi", err);
-}
-
-bool options_check(const struct options *o, const struct attention *a, struct error *err)
-{
-    bool good = check_tokens(o, a, err);
-    good &= include_check(&o->include, a, err);
-    good &= check_style(o, err);
-    good &= check_float32(&o->attention, err);
-    if (o->readout_tokens.values)
-        good &= check_labels(o->readout_tokens, o->attention.readout_w.shape[1], "readout.tokens",
-                             "columns of readout.w", err);
-    return good;
 }

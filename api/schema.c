@@ -62,10 +62,10 @@ static void write_required(void *context, const struct option *o)
         writer_string(context, o->name);
 }
 
-static void write_inner(void *context, const struct option *o)
+static void write_inner(struct writer *w, const struct option *o)
 {
     if (o->inner)
-        schema_request(context, o->inner);
+        schema_request(w, o->inner);
 }
 
 void schema_request(struct writer *w, const struct option_table *table)
@@ -83,7 +83,8 @@ void schema_request(struct writer *w, const struct option_table *table)
     option_each(table, write_property, w);
     writer_object_end(w);
     writer_object_end(w);
-    option_each(table, write_inner, w);
+    for (size_t x = 0; x < table->count; x++)
+        write_inner(w, &table->options[x]);
 }
 
 /* --- tensors --- */

@@ -5,7 +5,8 @@
 #include "api/option.h"
 #include "api/writer.h"
 
-/* Each writes members of components/schemas: a table and those inside it; the tensors that they refer to. */
+/* Each writes members of components/schemas: a table (with the members of its base) and those inside it (not those of
+ * its base); the tensors that they refer to. */
 void schema_request(struct writer *w, const struct option_table *table);
 void schema_tensors(struct writer *w);
 

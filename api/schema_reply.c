@@ -125,6 +125,41 @@ static void write_attention_reply(struct writer *w)
     writer_object_end(w);
 }
 
+#define VECTOR "{\"type\":\"array\",\"items\":{\"type\":\"number\"}}"
+#define NUMBER "{\"type\":\"number\"}"
+#define HIDDEN "{\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"const\":\"-Infinity\"}]}"
+
+static void write_explain_reply(struct writer *w)
+{
+    static const char *const numbers[] = {"score", "scale", "scaled", "capped", "exp", "row_sum", "weight", "dropped"};
+    static const char *const hidden[] = {"bias", "biased", "masked", "row_max", "shifted"};
+    begin_object(w, "ExplainReply");
+    write_raw(w, "id", "{\"type\":\"string\"}");
+    write_raw(w, "dtype", "{\"type\":\"string\",\"enum\":[\"float64\",\"float32\"]}");
+    writer_key(w, "cell");
+    schema_reference(w, "Cell");
+    write_raw(w, "labels", "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}");
+    write_raw(
+        w, "products",
+        "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"feature\","
+        "\"q\",\"k\",\"product\"],\"properties\":{\"feature\":{\"type\":\"integer\"},\"q\":" NUMBER ",\"k\":" NUMBER
+        ",\"product\":" NUMBER "}}}");
+    for (size_t x = 0; x < sizeof numbers / sizeof *numbers; x++)
+        write_raw(w, numbers[x], NUMBER);
+    for (size_t x = 0; x < sizeof hidden / sizeof *hidden; x++)
+        write_raw(w, hidden[x], HIDDEN);
+    write_raw(w, "allowed", "{\"type\":\"boolean\"}");
+    write_raw(w, "hidden_by", STRINGS);
+    write_raw(w, "value", VECTOR);
+    write_raw(w, "contribution", VECTOR);
+    write_raw(w, "text", "{\"type\":\"string\",\"description\":\"the same as lines of arithmetic\"}");
+    writer_object_end(w);
+    write_raw(w, "required",
+              "[\"dtype\",\"cell\",\"products\",\"score\",\"scale\",\"scaled\",\"bias\",\"weight\",\"value\","
+              "\"contribution\",\"text\"]");
+    writer_object_end(w);
+}
+
 static void write_merge_reply(struct writer *w)
 {
     begin_object(w, "MergeReply");
@@ -154,6 +189,7 @@ static void write_problem(struct writer *w)
 void schema_replies(struct writer *w)
 {
     write_attention_reply(w);
+    write_explain_reply(w);
     write_merge_reply(w);
     write_problem(w);
 }

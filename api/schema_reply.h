@@ -4,7 +4,7 @@
 
 #include "api/writer.h"
 
-/* Members of components/schemas: AttentionReply, MergeReply, Problem. */
+/* Members of components/schemas: AttentionReply, ExplainReply, MergeReply, Problem. */
 void schema_replies(struct writer *w);
 
 #endif

@@ -134,6 +134,7 @@ static void check_examples(const char *path, const struct option_table *table, s
 START_TEST(every_option_has_an_example_that_uses_it)
 {
     check_examples("/v1/attention", options_table(), 50);
+    check_examples("/v1/attention/explain", options_explain_table(), 55);
     check_examples("/v1/attention/merge", join_table(), 8);
 }
 END_TEST
@@ -158,6 +159,7 @@ static void run_examples(const char *path, enum job_kind kind, const char *reque
 START_TEST(every_example_is_accepted_and_as_described)
 {
     run_examples("/v1/attention", JOB_ATTENTION, "AttentionRequest", "AttentionReply");
+    run_examples("/v1/attention/explain", JOB_EXPLAIN, "ExplainRequest", "ExplainReply");
     run_examples("/v1/attention/merge", JOB_MERGE, "MergeRequest", "MergeReply");
 }
 END_TEST
