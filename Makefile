@@ -222,11 +222,11 @@ deps-fuzz_TOOLS := clang
 deps-fuzz_PACKAGES := clang libclang-rt-dev
 
 APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get
-.PHONY: deps deps-run deps-test deps-lint deps-fuzz deps-install
+.PHONY: deps deps-run deps-test deps-lint deps-fuzz deps-install deps-browser
 deps: deps-run deps-test ## install what building and testing need (Debian packages)
 deps-test: | deps-run
-deps-lint deps-fuzz deps-install: | deps-test
-deps-run deps-test deps-lint deps-fuzz deps-install:
+deps-lint deps-fuzz deps-install deps-browser: | deps-test
+deps-run deps-test deps-lint deps-fuzz deps-install deps-browser:
 	@missing=; \
 	for tool in $($@_TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	for library in $($@_LIBRARIES); do pkg-config --exists $$library 2>/dev/null || missing="$$missing $$library"; done; \
@@ -305,6 +305,12 @@ build/install/attentiond.8: server/install/attentiond.8.in server/install/option
 build/install/attentiond.service: server/install/attentiond.service.in Makefile
 	@mkdir -p $(@D)
 	@sed 's|@BINDIR@|$(PREFIX)/bin|' $< >$@.new && mv $@.new $@
+
+deps-browser_TOOLS := chromium node npm
+deps-browser_PACKAGES := chromium nodejs npm
+.PHONY: browser
+browser: $(PROGRAM) | deps-browser ## run the tests that need a browser (Chromium, driven by Playwright from npm)
+	tests/browser.sh $(PROGRAM)
 
 # A virtual environment for Python is a package without a program to look for.
 .PHONY: schema-test deps-schema
