@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define README_ADDRESS "localhost:8080"
+#define README_PROGRAM "build/release/attentiond"
 
 static struct service service;
 
@@ -47,17 +48,27 @@ static char *append(char *text, const char *line, size_t length)
     return text;
 }
 
-/* The command with the port of the service under test. */
-static char *redirect(const char *command)
+/* `text` (heap, used up) with every `old` replaced. */
+static char *replace(char *text, const char *old, const char *with)
 {
     char *out = append(NULL, "", 0);
+    const char *at = text;
+    for (const char *found; (found = strstr(at, old)); at = found + strlen(old)) {
+        out = append(out, at, (size_t)(found - at));
+        out = append(out, with, strlen(with));
+    }
+    out = append(out, at, strlen(at));
+    free(text);
+    return out;
+}
+
+/* The command with the program and the port of the service under test. */
+static char *redirect(const char *command)
+{
     char address[64];
     snprintf(address, sizeof address, "localhost:%u", service.port);
-    for (const char *found; (found = strstr(command, README_ADDRESS)); command = found + strlen(README_ADDRESS)) {
-        out = append(out, command, (size_t)(found - command));
-        out = append(out, address, strlen(address));
-    }
-    return append(out, command, strlen(command));
+    char *here = replace(append(NULL, command, strlen(command)), README_ADDRESS, address);
+    return replace(here, README_PROGRAM, getenv("ATTENTIOND"));
 }
 
 /* `found` is `expected`, where "..." stands for anything. */
