@@ -35,6 +35,10 @@ static const struct {
     bool unready; /* 503 has the page too, not a problem */
     const char *parameter;
 } pages[] = {
+    {"/v1/examples", "examples", "Worked examples: what each teaches and what to look at", "application/json",
+     "{\"type\":\"object\"}", false, NULL},
+    {"/v1/examples/{name}", "example", "One of them: a request for /v1/attention", "application/json",
+     "{\"$ref\":\"#/components/schemas/AttentionRequest\"}", false, "name"},
     {"/v1/info", "info", "Version, limits in force, features, threads, BLAS and its kernel", "application/json",
      "{\"type\":\"object\"}", false, NULL},
     {"/livez", "livez", "The process runs", "application/json", STATE, false, NULL},
