@@ -4,7 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#define FORMAT_GUESS 128 /* most formatted pieces are shorter and are written once */
 
 void text_free(struct text *text)
 {
@@ -31,32 +32,18 @@ char *text_reserve(struct text *text, size_t more)
     return data + text->length;
 }
 
-void text_append(struct text *text, const char *bytes, size_t length)
-{
-    char *room = text_reserve(text, length);
-    if (!room || length == 0)
-        return;
-    memcpy(room, bytes, length);
-    text->length += length;
-}
-
-void text_string(struct text *text, const char *string)
-{
-    text_append(text, string, strlen(string));
-}
-
 void text_format(struct text *text, const char *format, ...)
 {
     va_list values;
     va_list again;
     va_start(values, format);
     va_copy(again, values);
-    int length = vsnprintf(NULL, 0, format, values);
-    char *room = length < 0 ? NULL : text_reserve(text, (size_t)length + 1);
-    if (room) {
+    char *room = text_reserve(text, FORMAT_GUESS);
+    int length = room ? vsnprintf(room, FORMAT_GUESS, format, values) : -1;
+    if (length >= FORMAT_GUESS && (room = text_reserve(text, (size_t)length + 1)) != NULL)
         vsnprintf(room, (size_t)length + 1, format, again);
+    if (room && length >= 0)
         text->length += (size_t)length;
-    }
     va_end(again);
     va_end(values);
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Zero-initialise; free with text_free. When memory runs out `failed` is set, the contents stay as they were and all
  * later appends do nothing: check once, at the end. */
@@ -18,8 +19,22 @@ void text_free(struct text *text); /* and zeroes it */
 /* Room for `more` bytes past length, or NULL (failed is set): write there, then add to length. */
 char *text_reserve(struct text *text, size_t more);
 
-void text_append(struct text *text, const char *bytes, size_t length);
-void text_string(struct text *text, const char *string);
+/* Most appends are a few bytes into room that is there: worth no call. */
+static inline void text_append(struct text *text, const char *bytes, size_t length)
+{
+    char *room = text->capacity - text->length >= length && !text->failed ? text->data + text->length
+                                                                          : text_reserve(text, length);
+    if (!room || length == 0)
+        return;
+    memcpy(room, bytes, length);
+    text->length += length;
+}
+
+static inline void text_string(struct text *text, const char *string)
+{
+    text_append(text, string, strlen(string));
+}
+
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "api/number.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,10 +46,13 @@ void writer_array_end(struct writer *w)
     close_with(w, "]");
 }
 
+/* Names of members are ours: nothing in them needs an escape. */
 void writer_key(struct writer *w, const char *name)
 {
-    writer_string(w, name);
-    text_append(w->out, ":", 1);
+    separate(w);
+    text_append(w->out, "\"", 1);
+    text_string(w->out, name);
+    text_append(w->out, "\":", 2);
     w->comma = false;
 }
 
@@ -89,8 +91,16 @@ void writer_string(struct writer *w, const char *string)
 
 void writer_integer(struct writer *w, int64_t value)
 {
+    char digits[24];
+    char *at = digits + sizeof digits;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        *--at = '-';
     separate(w);
-    text_format(w->out, "%" PRId64, value);
+    text_append(w->out, at, (size_t)(digits + sizeof digits - at));
 }
 
 void writer_real(struct writer *w, double value)

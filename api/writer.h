@@ -18,7 +18,7 @@ void writer_object_begin(struct writer *w);
 void writer_object_end(struct writer *w);
 void writer_array_begin(struct writer *w);
 void writer_array_end(struct writer *w);
-void writer_key(struct writer *w, const char *name);
+void writer_key(struct writer *w, const char *name); /* a name of ours: nothing to escape */
 
 /* A string of `length` bytes of valid UTF-8; quotes, backslashes and control characters are escaped. */
 void writer_string_n(struct writer *w, const char *bytes, size_t length);

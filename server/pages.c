@@ -1,6 +1,7 @@
 /* Links, health and information. */
 #include "server/pages.h"
 
+#include "api/examples.h"
 #include "api/openapi.h"
 #include "api/writer.h"
 #include "server/answer.h"
@@ -163,4 +164,23 @@ void pages_problem(const struct exchange *exchange, struct answer *answer)
         return;
     problem_explain(&w, code);
     finish_json(answer, 200);
+}
+
+void pages_examples(const struct exchange *exchange, struct answer *answer)
+{
+    (void)exchange;
+    answer->body.failed = !examples_list(&answer->body);
+    answer->status = 200;
+    answer->media_type = "application/json";
+}
+
+/* An unknown name leaves the status at 0. */
+void pages_example(const struct exchange *exchange, struct answer *answer)
+{
+    const struct example *example = examples_find(exchange->name);
+    if (!example)
+        return;
+    text_string(&answer->body, example->body);
+    answer->status = 200;
+    answer->media_type = "application/json";
 }

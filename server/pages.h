@@ -12,5 +12,7 @@ route_page pages_metrics;
 route_page pages_openapi;
 route_page pages_problems;
 route_page pages_problem;
+route_page pages_examples;
+route_page pages_example;
 
 #endif
