@@ -33,7 +33,7 @@ static char *pad(char *out, char *end, int decimals)
 char *figure_print(char out[FIGURE_TEXT], double value, int decimals)
 {
     if (isnan(value) || isinf(value)) {
-        strcpy(out, isnan(value) ? "-" : value < 0 ? "-inf" : "inf");
+        snprintf(out, FIGURE_TEXT, "%s", isnan(value) ? "-" : value < 0 ? "-inf" : "inf");
         return out;
     }
     if (fabs(value) >= LARGE) {

@@ -18,7 +18,7 @@ bool operand_is_regular(struct decoder *d, const struct matrix *m, const struct 
         return true;
     case MATRIX_RAGGED:
         return place_fault(d->err, &element,
-                           "has %zu entries; its first sibling has %zu. All rows must be equally long.", m->found,
+                           "has length %zu; its first sibling has length %zu. All rows must be equally long.", m->found,
                            m->expected);
     case MATRIX_NESTED:
         return place_fault(d->err, &element, "mixes rows and numbers: all entries of an array must be of one kind.");

@@ -108,7 +108,7 @@ static void *narrow_weights(const struct query *q)
 {
     const struct attention *a = q->a;
     const double *weights = q->of[query_mixing(a)];
-    void *narrow = malloc(a->keys * dtype_size(a->dtype));
+    void *narrow = calloc(a->keys, dtype_size(a->dtype));
     for (size_t j = 0; narrow && j < a->keys; j++) {
         float single = (float)weights[j];
         if (a->dtype == DTYPE_FLOAT64)

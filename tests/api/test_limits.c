@@ -1,0 +1,91 @@
+/* Limits that the operator sets: each holds, and the sentence has the numbers. */
+#include "tests/api/exchange.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct exchange run_limited(const char *more, struct job_limits limits)
+{
+    char body[400];
+    snprintf(body, sizeof body, "{\"q\":[[1,0],[0,2]],\"k\":[[1,0],[0,1],[1,1]],\"v\":[[1],[2],[3]]%s}", more);
+    return exchange_run(body, (struct exchange_how){.limits = limits});
+}
+
+START_TEST(tensors_past_the_limit)
+{
+    struct exchange x = run_limited("", (struct job_limits){.elements = 12});
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "13 numbers; the limit is 12"));
+    exchange_end(&x);
+    x = run_limited("", (struct job_limits){.elements = 13});
+    ck_assert(x.good);
+    exchange_end(&x);
+}
+END_TEST
+
+START_TEST(a_packed_tensor_is_priced_before_memory_is_taken)
+{
+    struct exchange x =
+        run_limited(",\"past\":{\"k\":{\"dtype\":\"float32\",\"shape\":[1000000,1000000],\"base64\":\"\"},"
+                    "\"v\":[[1]]}",
+                    (struct job_limits){.elements = 1000});
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "the limit is 1000"));
+    exchange_end(&x);
+}
+END_TEST
+
+/* What is asked for, the numbers of the reply, and what the sentence tells to leave out. */
+static const struct {
+    const char *members;
+    size_t numbers;
+    const char *drop;
+} replies[] = {
+    {"", 8, "Leave weights out"},
+    {",\"include\":[\"output\"]", 2, "Leave output out"},
+    {",\"include\":[\"output\",\"steps\",\"steps.products\"]", 54, "Leave steps.products out"},
+    {",\"include\":[\"steps\"]", 40, "Leave steps out"},
+    {",\"include\":[\"steps.exp\"]", 6, "Leave steps.exp out"},
+    {",\"include\":[\"present\"]", 9, "Leave present out"},
+};
+
+START_TEST(replies_past_the_limit)
+{
+    char numbers[40];
+    struct exchange x = run_limited(replies[_i].members, (struct job_limits){.reply_elements = replies[_i].numbers});
+    ck_assert_msg(x.good, "%s", x.err.faults[0].text);
+    exchange_end(&x);
+    x = run_limited(replies[_i].members, (struct job_limits){.reply_elements = replies[_i].numbers - 1});
+    snprintf(numbers, sizeof numbers, "hold %zu numbers; the limit is %zu", replies[_i].numbers,
+             replies[_i].numbers - 1);
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_str_eq(x.err.faults[0].name, "include");
+    ck_assert_msg(strstr(x.err.faults[0].text, numbers) && strstr(x.err.faults[0].text, replies[_i].drop), "%s",
+                  x.err.faults[0].text);
+    exchange_end(&x);
+}
+END_TEST
+
+START_TEST(memory_past_the_limit)
+{
+    struct exchange x = run_limited("", (struct job_limits){.memory = 500});
+    ck_assert(!x.good);
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    exchange_end(&x);
+}
+END_TEST
+
+Suite *limits_suite(void);
+
+Suite *limits_suite(void)
+{
+    Suite *suite = suite_create("limits");
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, tensors_past_the_limit);
+    tcase_add_test(tests, a_packed_tensor_is_priced_before_memory_is_taken);
+    tcase_add_loop_test(tests, replies_past_the_limit, 0, (int)(sizeof replies / sizeof *replies));
+    tcase_add_test(tests, memory_past_the_limit);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
