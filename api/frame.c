@@ -103,10 +103,12 @@ static void write_head(struct text *out, const struct section_list *list, const 
 
 static void write_lead(struct text *out, const struct section *s, const char *group_before, const struct style *style)
 {
-    text_string(out, ",");
-    if (s->group && s->group != group_before)
-        text_format(out, "\"%s\":{", s->group);
-    text_format(out, "\"%s\":", s->name);
+    struct writer w = {.out = out, .comma = true};
+    if (s->group && s->group != group_before) {
+        writer_key(&w, s->group);
+        writer_object_begin(&w);
+    }
+    writer_key(&w, s->name);
     if (section_is_packed(s, style))
         array_packed(out, s->t);
 }
@@ -123,20 +125,6 @@ static void write_trail(struct text *out, const struct section *s, const struct 
         text_string(out, "}\n");
 }
 
-/* Moves the text into the arena. */
-static bool keep(struct text *text, struct arena *arena, const char **kept, size_t *length, struct error *err)
-{
-    char *copy = text->failed ? NULL : arena_alloc(arena, text->length, err);
-    if (text->failed)
-        error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
-    if (copy && text->length > 0)
-        memcpy(copy, text->data, text->length);
-    *kept = copy;
-    *length = text->length;
-    text_free(text);
-    return copy != NULL;
-}
-
 /* A section without numbers of its own: the head, the bill, the readout. */
 static void write_plain(struct text *out, const struct section *s, const struct readout *readout,
                         const struct options *o, const struct attention *a)
@@ -147,24 +135,42 @@ static void write_plain(struct text *out, const struct section *s, const struct 
         readout_write(readout, o, a, out);
 }
 
+/* The texts stand one behind the other in `all`, in the order lead, trail, lead, ..: once in the arena, they are handed
+ * out. */
+static bool hand_out(struct text *all, struct section_list *list, struct arena *arena, struct error *err)
+{
+    char *at = all->failed ? NULL : arena_alloc(arena, all->length, err);
+    if (all->failed)
+        error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
+    if (!at)
+        return false;
+    memcpy(at, all->data, all->length);
+    for (size_t x = 0; x < list->count; x++) {
+        struct section *s = &list->at[x];
+        s->lead = at;
+        s->trail = at + s->lead_length;
+        at += s->lead_length + s->trail_length;
+    }
+    return true;
+}
+
 bool frame_write(struct section_list *list, const struct options *o, const struct attention *a,
                  const struct readout *readout, struct arena *arena, struct error *err)
 {
-    const char *group = NULL;
+    struct text all = {0};
     for (size_t x = 0; x < list->count; x++) {
         struct section *s = &list->at[x];
-        struct text lead = {0};
-        struct text trail = {0};
+        size_t start = all.length;
         if (x == 0)
-            write_head(&lead, list, o, a);
+            write_head(&all, list, o, a);
         else
-            write_lead(&lead, s, group, &o->style);
-        write_plain(&lead, s, readout, o, a);
-        write_trail(&trail, s, x + 1 < list->count ? s + 1 : NULL, &o->style);
-        bool kept = keep(&lead, arena, &s->lead, &s->lead_length, err);
-        if (!(keep(&trail, arena, &s->trail, &s->trail_length, err) && kept))
-            return false;
-        group = s->group;
+            write_lead(&all, s, list->at[x - 1].group, &o->style);
+        write_plain(&all, s, readout, o, a);
+        s->lead_length = all.length - start;
+        write_trail(&all, s, x + 1 < list->count ? s + 1 : NULL, &o->style);
+        s->trail_length = all.length - start - s->lead_length;
     }
-    return true;
+    bool good = hand_out(&all, list, arena, err);
+    text_free(&all);
+    return good;
 }

@@ -6,6 +6,7 @@
 #include "api/explain.h"
 #include "api/join.h"
 #include "api/options.h"
+#include "api/query.h"
 #include "api/reply.h"
 #include "api/tables.h"
 
@@ -77,6 +78,8 @@ static bool check(struct job *job, struct error *err)
         return false;
     if (job->kind == JOB_EXPLAIN && !check_explain(job, err))
         return false;
+    if ((tables || job->kind == JOB_EXPLAIN) && !query_check(&job->attention, job->limits.memory, err))
+        return false;
     return reply_plan(&job->reply, &job->options, &job->attention, &job->limits, err);
 }
 
@@ -98,8 +101,11 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
 {
     double start = now();
     struct job *job = calloc(1, sizeof *job);
-    if (job) {
-        *job = (struct job){.limits = *limits, .kind = kind, .format = format, .arena = arena_new(limits->memory)};
+    if (job) { /* no compound literal: most of a job is large, and already zero */
+        job->limits = *limits;
+        job->kind = kind;
+        job->format = format;
+        job->arena = arena_new(limits->memory);
     }
     if (!job || !job->arena) {
         error_set(err, ERROR_MEMORY, "", "No memory for a request.");

@@ -32,18 +32,24 @@ void option_each(const struct option_table *table, option_visit *visit, void *co
 
 /* --- defaults --- */
 
+/* "1/sqrt(d_k)" is no plain number. */
+static void put_number(const char *standard, double *field)
+{
+    char *end;
+    double value = strtod(standard, &end);
+    if (*end == '\0')
+        *field = value;
+}
+
 static void put_default(void *context, const struct option *option)
 {
-    char *field = (char *)context + option->offset;
-    char *end = NULL;
-    double value = strtod(option->standard, &end);
-    bool plain = option->standard[0] && *end == '\0';
-    if (option->kind == OPTION_NUMBER && plain)
-        *(double *)(void *)field = value;
-    if (option->kind == OPTION_INTEGER && plain)
-        *(int64_t *)(void *)field = (int64_t)value;
+    void *field = (char *)context + option->offset;
+    if (option->kind == OPTION_NUMBER && option->standard[0])
+        put_number(option->standard, field);
+    if (option->kind == OPTION_INTEGER && option->standard[0])
+        *(int64_t *)field = strtoll(option->standard, NULL, 10);
     if (option->kind == OPTION_SIDE)
-        *(int64_t *)(void *)field = WINDOW_UNLIMITED;
+        *(int64_t *)field = WINDOW_UNLIMITED;
     if (option->inner && option->kind != OPTION_OBJECTS)
         option_defaults(option->inner, context);
 }

@@ -32,6 +32,20 @@ static double *widen(enum dtype dtype, const void *values, size_t count)
     return wide;
 }
 
+bool query_check(const struct attention *a, size_t limit, struct error *err)
+{
+    double per_row = 0;
+    double rows = (double)attention_block(a, 0).count;
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        if (is_read(a, x))
+            per_row += (double)attention_width(a, (enum quantity)x) * sizeof(double);
+    double bytes = (rows + 1) * per_row + 3.0 * (double)a->keys * (double)(a->d_v + a->d_k) * sizeof(double);
+    return bytes <= (double)limit ||
+           error_set(err, ERROR_TOO_LARGE, "",
+                     "Telling a query of %zu keys takes %.0f bytes; the limit is %zu (--request-memory).", a->keys,
+                     bytes, limit);
+}
+
 static bool make_rooms(const struct attention *a, size_t rows, struct attention_results *results)
 {
     bool good = true;

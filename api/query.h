@@ -14,6 +14,10 @@ struct query {
     double *of[QUANTITY_COUNT];
 };
 
+/* Whether reading one query, which takes every step of its whole block, stays within `limit` bytes; ERROR_TOO_LARGE
+ * with the numbers. For a checked request. */
+bool query_check(const struct attention *a, size_t limit, struct error *err);
+
 /* Of a request that attention_run has accepted. False when there is no memory; free in any case. */
 bool query_read(struct query *query, const struct attention *a, size_t b, size_t h, size_t i);
 void query_free(struct query *query);

@@ -61,7 +61,8 @@ bool reply_plan(struct reply *r, const struct options *options, const struct att
                 const struct job_limits *limits, struct error *err)
 {
     size_t whole_max = limits->whole_elements ? limits->whole_elements : REPLY_WHOLE_MAX;
-    *r = (struct reply){.options = options, .a = a};
+    r->options = options;
+    r->a = a;
     section_plan(&r->sections, options, a);
     r->whole = r->sections.numbers <= whole_max;
     return check_reply_size(r, limits, err) && check_computed_size(r, limits, err);

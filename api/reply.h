@@ -22,7 +22,8 @@ struct reply {
     size_t blocks;
 };
 
-/* Plans the sections and holds them against the limits: ERROR_TOO_LARGE says what to leave out. */
+/* Fills a zeroed reply: plans the sections and holds them against the limits: ERROR_TOO_LARGE says what to leave out.
+ */
 bool reply_plan(struct reply *reply, const struct options *options, const struct attention *a,
                 const struct job_limits *limits, struct error *err);
 

@@ -13,7 +13,10 @@ struct planner {
 static struct section *add(struct planner *p, const char *name, enum section_source source, enum quantity quantity)
 {
     struct section *s = &p->list->at[p->list->count++];
-    *s = (struct section){.group = p->group, .name = name, .source = source, .quantity = quantity};
+    s->group = p->group;
+    s->name = name;
+    s->source = source;
+    s->quantity = quantity;
     return s;
 }
 
@@ -119,7 +122,6 @@ void section_plan(struct section_list *list, const struct options *o, const stru
 {
     struct planner p = {list, a, NULL};
     const bool *part = o->include.part;
-    *list = (struct section_list){0};
     add(&p, NULL, SECTION_NONE, QUANTITY_COUNT);
     if (part[INCLUDE_OUTPUT])
         add_output(&p);

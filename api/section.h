@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SECTIONS_MAX 40
+#define SECTIONS_MAX 32
 
 enum section_source {
     SECTION_NONE,   /* no numbers: `lead` is all */
@@ -36,7 +36,8 @@ struct section_list {
     size_t numbers; /* of all; (size_t)-1 when they cannot be counted */
 };
 
-/* The sections of a checked request in the order of the contract; the first is the head. Data is not bound. */
+/* Fills a zeroed list with the sections of a checked request in the order of the contract; the first is the head. Data
+ * is not bound. */
 void section_plan(struct section_list *list, const struct options *options, const struct attention *a);
 
 /* What of `include` brought the section: "weights", "steps.scores" ...; `out` holds at least 64 bytes. */

@@ -117,6 +117,29 @@ START_TEST(rotary_embedding)
 }
 END_TEST
 
+/* Small heads are summed in the order of the keys: the contributions, added in that order, are the output to the last
+ * bit. */
+START_TEST(contributions_add_up_to_the_last_bit)
+{
+    json_t *r = exchange_reply("{\"q\":[[0.3,-1.7],[1.1,0.9],[-0.4,2.3]],"
+                               "\"k\":[[0.1,0.7],[-1.3,0.2],[0.9,-0.6],[2.1,1.4],[-0.8,-1.9],[0.35,0.05],[1.6,-2.2]],"
+                               "\"v\":[[0.1,3.3],[0.7,-1.1],[1.9,0.01],[-2.3,0.6],[0.013,5.5],[4.4,-0.2],[0.3,0.9]],"
+                               "\"include\":[\"output\",\"steps.contributions\"]}");
+    for (size_t i = 0; i < 3; i++)
+        for (size_t f = 0; f < 2; f++) {
+            char path[60];
+            double sum = 0;
+            for (size_t j = 0; j < 7; j++) {
+                snprintf(path, sizeof path, "steps.contributions.%zu.%zu.%zu", i, j, f);
+                sum += json_number_value(exchange_at(r, path));
+            }
+            snprintf(path, sizeof path, "output.%zu.%zu", i, f);
+            ck_assert(json_number_value(exchange_at(r, path)) == sum);
+        }
+    json_decref(r);
+}
+END_TEST
+
 Suite *examples_suite(void);
 
 Suite *examples_suite(void)
@@ -125,6 +148,7 @@ Suite *examples_suite(void)
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, the_cat);
     tcase_add_test(tests, one_query);
+    tcase_add_test(tests, contributions_add_up_to_the_last_bit);
     tcase_add_loop_test(tests, numbers_of_the_semantics, 0, (int)(sizeof table / sizeof *table));
     tcase_add_loop_test(tests, rotary_embedding, 0, (int)(sizeof rotary / sizeof *rotary));
     suite_add_tcase(suite, tests);

@@ -76,6 +76,31 @@ START_TEST(memory_past_the_limit)
 }
 END_TEST
 
+START_TEST(text_of_long_rows_is_priced)
+{
+    static const struct exchange_how ways[] = {{.kind = JOB_EXPLAIN}, {.format = JOB_TEXT}, {.kind = JOB_ATTENTION}};
+    struct text body = {0};
+    text_string(&body, "{\"q\":[[1]],\"k\":[[1]");
+    for (size_t j = 1; j < 20000; j++)
+        text_string(&body, ",[1]");
+    text_string(&body, "],\"v\":[[1]");
+    for (size_t j = 1; j < 20000; j++)
+        text_string(&body, ",[1]");
+    text_string(&body, _i == 0 ? "],\"cell\":{\"query\":0,\"key\":0}}" : "]}");
+    text_append(&body, "", 1);
+    struct exchange_how how = ways[_i];
+    how.limits.memory = 2500000;
+    struct exchange x = exchange_run(body.data, how);
+    ck_assert(x.good == (_i == 2));
+    if (!x.good) {
+        ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+        ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "20000 keys"));
+    }
+    exchange_end(&x);
+    text_free(&body);
+}
+END_TEST
+
 Suite *limits_suite(void);
 
 Suite *limits_suite(void)
@@ -86,6 +111,7 @@ Suite *limits_suite(void)
     tcase_add_test(tests, a_packed_tensor_is_priced_before_memory_is_taken);
     tcase_add_loop_test(tests, replies_past_the_limit, 0, (int)(sizeof replies / sizeof *replies));
     tcase_add_test(tests, memory_past_the_limit);
+    tcase_add_loop_test(tests, text_of_long_rows_is_priced, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;
 }
