@@ -142,7 +142,7 @@ static bool hand_out(struct text *all, struct section_list *list, struct arena *
     char *at = all->failed ? NULL : arena_alloc(arena, all->length, err);
     if (all->failed)
         error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
-    if (!at)
+    if (!at || !all->data)
         return false;
     memcpy(at, all->data, all->length);
     for (size_t x = 0; x < list->count; x++) {
