@@ -17,7 +17,7 @@ char *text_reserve(struct text *text, size_t more)
 {
     if (text->failed)
         return NULL;
-    if (text->capacity - text->length >= more)
+    if (text->data && text->capacity - text->length >= more)
         return text->data + text->length;
     size_t capacity = text->capacity < 256 ? 256 : text->capacity;
     while (capacity - text->length < more && capacity <= (size_t)-1 / 2)

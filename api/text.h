@@ -22,9 +22,11 @@ char *text_reserve(struct text *text, size_t more);
 /* Most appends are a few bytes into room that is there: worth no call. */
 static inline void text_append(struct text *text, const char *bytes, size_t length)
 {
+    if (length == 0)
+        return;
     char *room = text->capacity - text->length >= length && !text->failed ? text->data + text->length
                                                                           : text_reserve(text, length);
-    if (!room || length == 0)
+    if (!room)
         return;
     memcpy(room, bytes, length);
     text->length += length;
