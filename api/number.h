@@ -7,8 +7,8 @@
 
 #define NUMBER_TEXT_MAX 400 /* room that any number_print_* call may use: a fixed print of 1e308 with 17 decimals */
 
-/* Reads one JSON number (RFC 8259 section 6) that starts at `start`, not past `end`: the value that strtod gives, the sign
- * of zero kept. Returns the byte after it, or NULL when no number stands there. A value beyond double is infinite
+/* Reads one JSON number (RFC 8259 section 6) that starts at `start`, not past `end`: the value that strtod gives, the
+ * sign of zero kept. Returns the byte after it, or NULL when no number stands there. A value beyond double is infinite
  * (the caller decides what that means). Grammar: "-"? (0 | [1-9][0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?; what
  * follows the number is not looked at, except that "01" or "1." are no numbers. */
 const char *number_read(const char *start, const char *end, double *value);
