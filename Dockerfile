@@ -16,7 +16,7 @@ RUN set -eu; \
         'Package: src:libmicrohttpd' 'Pin: release n=forky' 'Pin-Priority: 990' >/etc/apt/preferences.d/forky; \
     apt-get update -q; \
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends gcc libc6-dev make pkg-config \
-        libmicrohttpd-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev; \
+        libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev; \
     pkg-config --exists --print-errors 'libmicrohttpd >= 1.0.10'
 
 WORKDIR /source

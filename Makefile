@@ -59,8 +59,8 @@ blas_CFLAGS = $(call once,blas_CFLAGS,pkg-config --cflags openblas)
 blas_LIBS = $(call once,blas_LIBS,pkg-config --libs openblas)
 json_CFLAGS = $(call once,json_CFLAGS,pkg-config --cflags jansson zlib)
 json_LIBS = $(call once,json_LIBS,pkg-config --libs jansson zlib)
-mhd_CFLAGS = $(call once,mhd_CFLAGS,pkg-config --cflags libmicrohttpd)
-mhd_LIBS = $(call once,mhd_LIBS,pkg-config --libs libmicrohttpd)
+mhd_CFLAGS = $(call once,mhd_CFLAGS,pkg-config --cflags libmicrohttpd gnutls)
+mhd_LIBS = $(call once,mhd_LIBS,pkg-config --libs libmicrohttpd gnutls)
 check_CFLAGS = $(call once,check_CFLAGS,pkg-config --cflags check)
 check_LIBS = $(call once,check_LIBS,pkg-config --libs check)
 curl_CFLAGS = $(call once,curl_CFLAGS,pkg-config --cflags libcurl)
@@ -210,8 +210,8 @@ $B/revision: FORCE | $B/flags
 # A group is installed when one of its programs, or one of its libraries' pkg-config files, is missing.
 
 deps-run_TOOLS := gcc ar pkg-config
-deps-run_LIBRARIES := libmicrohttpd jansson openblas zlib
-deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev
+deps-run_LIBRARIES := libmicrohttpd gnutls jansson openblas zlib
+deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev
 deps-test_LIBRARIES := check libcurl
 deps-test_PACKAGES := check libcurl4-openssl-dev
 deps-lint_TOOLS := clang clang-tidy clang-format cppcheck shellcheck
@@ -253,6 +253,7 @@ forbid = @! grep -nE '^ *\# *include *[<"]($(2))' $(1) /dev/null || { echo "$(3)
 lint-layers:
 	$(call forbid,$(wildcard core/*.[ch]),jansson|microhttpd|zlib|api/|server/|sys/socket,core knows nothing but numbers)
 	$(call forbid,$(filter-out core/blas.c,$(SOURCES)),cblas,only core/blas.c includes cblas.h)
+	$(call forbid,$(filter-out server/tls.c,$(SOURCES)),gnutls,only server/tls.c includes GnuTLS)
 	$(call forbid,$(wildcard api/*.[ch]),microhttpd|server/|sys/socket,api knows nothing of HTTP and sockets)
 	$(call forbid,$(wildcard server/*.[ch]),jansson,server leaves JSON to api)
 	$(call forbid,$(wildcard tests/http/*.[ch]),core/|api/|server/,tests over HTTP see only the running program)

@@ -8,6 +8,7 @@
 #include "server/server.h"
 #include "server/settings.h"
 #include "server/signals.h"
+#include "server/tls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,11 +51,10 @@ static int check_files(const struct settings *settings)
 {
     char why[512] = "there is no memory";
     struct keys *keys = keys_new();
-    struct tls tls = {0};
     bool good = keys && (!*settings->api_key_file || keys_load(keys, settings->api_key_file, why, sizeof why)) &&
-                tls_load(&tls, settings, why, sizeof why);
+                tls_load(settings, why, sizeof why);
     keys_free(keys);
-    tls_free(&tls);
+    tls_unload();
     if (good) {
         puts("the settings are good");
         return EXIT_SUCCESS;

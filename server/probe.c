@@ -10,20 +10,21 @@
 
 #define PATIENCE_SECONDS 3
 
+static ptrdiff_t ask(int descriptor, const char *request, char *reply, size_t size)
+{
+    bool sent = send(descriptor, request, strlen(request), MSG_NOSIGNAL) == (ssize_t)strlen(request);
+    return sent ? recv(descriptor, reply, size, MSG_WAITALL) : -1;
+}
+
 bool probe_ready(const struct settings *settings)
 {
     static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     static const char good[] = "HTTP/1.1 200 ";
-    char answer[sizeof good] = {0};
+    char reply[sizeof good - 1] = {0};
     int descriptor = listener_connect(settings->listen, (unsigned)settings->port, PATIENCE_SECONDS);
     if (descriptor < 0)
         return false;
-    if (tls_is_on(settings)) { /* there is no TLS client here: that it accepts has to do */
-        close(descriptor);
-        return true;
-    }
-    bool sent = send(descriptor, request, sizeof request - 1, MSG_NOSIGNAL) == (ssize_t)sizeof request - 1;
-    ssize_t got = sent ? recv(descriptor, answer, sizeof good - 1, MSG_WAITALL) : -1;
+    ptrdiff_t got = (tls_is_on(settings) ? tls_ask : ask)(descriptor, request, reply, sizeof reply);
     close(descriptor);
-    return got == (ssize_t)sizeof good - 1 && memcmp(answer, good, sizeof good - 1) == 0;
+    return got == (ptrdiff_t)sizeof reply && memcmp(reply, good, sizeof reply) == 0;
 }

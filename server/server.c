@@ -15,6 +15,7 @@
 #include "server/peers.h"
 #include "server/shelf.h"
 #include "server/signals.h"
+#include "server/tls.h"
 #include "server/version.h"
 
 #include <errno.h>
@@ -104,25 +105,14 @@ static unsigned find_library_timeout(const struct settings *settings)
     return (unsigned)longest + 2;
 }
 
-/* Options that come only with TLS; `list` has room for them and the end. */
-static void set_tls(const struct server *server, struct MHD_OptionItem *list)
-{
-    if (server->tls.key) {
-        *list++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls.key};
-        *list++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls.certificate};
-        *list++ = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, (char *)(uintptr_t)TLS_PRIORITIES};
-    }
-    *list = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-}
-
 static bool start_daemon(struct server *server)
 {
-    struct MHD_OptionItem tls[4];
+    struct MHD_OptionItem tls[TLS_OPTIONS];
     const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-                           (server->tls.key ? MHD_USE_TLS : 0);
+                           (tls_is_on(&server->settings) ? MHD_USE_TLS : 0);
     sigset_t all;
     sigset_t before;
-    set_tls(server, tls);
+    tls_set_options(&server->settings, tls);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     server->daemon = MHD_start_daemon(
@@ -140,9 +130,7 @@ static bool start_daemon(struct server *server)
 #endif
         MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return server->daemon ||
-           fail(server, tls_is_on(&server->settings) ? "libmicrohttpd did not start; do certificate and key fit?"
-                                                     : "libmicrohttpd did not start");
+    return server->daemon || fail(server, "libmicrohttpd did not start");
 }
 
 struct warm_up {
@@ -182,7 +170,7 @@ static bool load_keys(struct server *server)
 static bool load_tls(struct server *server)
 {
     char why[512];
-    return tls_load(&server->tls, &server->settings, why, sizeof why) || fail(server, why);
+    return tls_load(&server->settings, why, sizeof why) || fail(server, why);
 }
 
 static bool start_parts(struct server *server)
@@ -252,9 +240,11 @@ bool server_start(struct server *server, const struct settings *settings, struct
 
 void server_reload(struct server *server)
 {
-    bool good = load_keys(server);
+    bool keys = load_keys(server);
+    bool tls = load_tls(server);
+    bool good = keys && tls;
     log_event(server->log, good ? LOG_INFO : LOG_ERROR,
-              good ? "settings' files were read again" : "nothing was changed");
+              good ? "settings' files were read again" : "what could not be read stays as it was");
 }
 
 void server_tend(struct server *server)
@@ -278,7 +268,7 @@ void server_stop(struct server *server)
     peers_free(server->peers);
     clients_free(server->clients);
     keys_free(server->keys);
-    tls_free(&server->tls);
+    tls_unload();
     metrics_free(server->metrics);
     shelf_free(server->shelf);
 }

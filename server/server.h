@@ -7,7 +7,6 @@
 #include "server/budget.h"
 #include "server/log.h"
 #include "server/settings.h"
-#include "server/tls.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
@@ -41,8 +40,7 @@ struct server {
     struct MHD_Daemon *daemon;
     struct MHD_Response *spent; /* the 503 that needs no memory */
     struct budget held;         /* bytes of bodies and of replies under way */
-    struct tls tls;
-    int listener; /* -1 when closed */
+    int listener;               /* -1 when closed */
     unsigned port;
     int64_t started;
     _Atomic enum server_phase phase;
@@ -57,7 +55,7 @@ bool server_start(struct server *server, const struct settings *settings, struct
 /* What has to be done from time to time: deadlines, clients that went away. */
 void server_tend(struct server *server);
 
-/* Reads again what SIGHUP asks for: the keys. What cannot be read stays as it was, and is logged. */
+/* Reads again what SIGHUP asks for: the keys, the certificate. What cannot be read stays as it was, and is logged. */
 void server_reload(struct server *server);
 
 /* After drain_run, or after a failed start. */

@@ -26,7 +26,7 @@
     X(api_key_file, "api-key-file", TEXT, "", 0, 0, \
       "file with the keys that clients must show, one a line; read again on SIGHUP") \
     X(tls_cert, "tls-cert", TEXT, "", 0, 0, \
-      "file with the certificate (and its chain), PEM; serves HTTPS; with --tls-key") \
+      "file with the certificate (and its chain), PEM; serves HTTPS; with --tls-key; both are read again on SIGHUP") \
     X(tls_key, "tls-key", TEXT, "", 0, 0, "file with the certificate's key, PEM") \
     X(max_body, "max-body", SIZE, "64M", 1, 1e12, "bytes of a request body") \
     X(max_header, "max-header", SIZE, "12K", 256, 12288, "bytes of a request's header fields") \

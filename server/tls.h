@@ -1,25 +1,31 @@
-/* Certificate and key for HTTPS, as libmicrohttpd wants them. */
+/* Certificate and key for HTTPS, in GnuTLS's hands; they can be exchanged while connections are open. There is one pair
+ * in the process, for GnuTLS tells its callback nothing of who asks. */
 #ifndef SERVER_TLS_H
 #define SERVER_TLS_H
 
 #include "server/settings.h"
 
+#include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* TLS 1.2 and 1.3, in GnuTLS's words. */
-#define TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
-
-/* PEM texts; NULL without TLS. */
-struct tls {
-    char *certificate, *key;
-};
-
-/* Reads what the settings name; both or none must be named. false: `why` says what is wrong. */
-bool tls_load(struct tls *tls, const struct settings *settings, char *why, size_t size);
-void tls_free(struct tls *tls); /* and forgets the key */
+#define TLS_OPTIONS 3 /* that tls_set_options writes at most */
 
 /* Whether replies go out by TLS. */
 bool tls_is_on(const struct settings *settings);
+
+/* Reads what the settings name, both or none, and serves new connections with it. false: `why` says what is wrong, and
+ * the pair that was there before stays. */
+bool tls_load(const struct settings *settings, char *why, size_t size);
+
+/* After the last connection: forgets the pair. */
+void tls_unload(void);
+
+/* What MHD_start_daemon has to know, MHD_OPTION_END included: TLS 1.2 and 1.3, the pair of the last tls_load. */
+void tls_set_options(const struct settings *settings, struct MHD_OptionItem list[TLS_OPTIONS]);
+
+/* As a client on a connected socket: sends the request, reads up to `size` bytes of the reply; how many, or -1. Who is
+ * on the other side is not verified: this is for asking oneself. */
+ptrdiff_t tls_ask(int descriptor, const char *request, char *reply, size_t size);
 
 #endif

@@ -1,27 +1,44 @@
-/* A certificate for 127.0.0.1 that signs itself, and its key: for tests only, worth nothing elsewhere. Made by
- * openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj "/CN=attentiond test" \
- *   -addext "subjectAltName=IP:127.0.0.1,DNS:localhost" */
+/* Two certificates for 127.0.0.1 that sign themselves, and their keys: for tests only, worth nothing elsewhere. P-256,
+ * valid from 2020 to 2120, alternative names IP:127.0.0.1 and DNS:localhost; made by Python's cryptography. */
 #ifndef TESTS_HTTP_CERTIFICATE_H
 #define TESTS_HTTP_CERTIFICATE_H
 
 #define CERTIFICATE \
     "-----BEGIN CERTIFICATE-----\n" \
-    "MIIBpzCCAU2gAwIBAgIUYORougIsxcehZkbL4bDJwpdYYKUwCgYIKoZIzj0EAwIw\n" \
-    "GjEYMBYGA1UEAwwPYXR0ZW50aW9uZCB0ZXN0MCAXDTI2MTEyOTIwMTEzNVoYDzIx\n" \
-    "MjYxMTA1MjAxMTM1WjAaMRgwFgYDVQQDDA9hdHRlbnRpb25kIHRlc3QwWTATBgcq\n" \
-    "hkjOPQIBBggqhkjOPQMBBwNCAAQd/3KlaFZ6AV8uE8ptHPEtyJgTBOjRf9eFhPQz\n" \
-    "cvZeUN7RlX/5U2pdd2jVQp41DpAjFATrayU7zb2xqMN9O8sCo28wbTAdBgNVHQ4E\n" \
-    "FgQU9d/iE9sIrn0/poHn+mmY221tKIswHwYDVR0jBBgwFoAU9d/iE9sIrn0/poHn\n" \
-    "+mmY221tKIswDwYDVR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2Nh\n" \
-    "bGhvc3QwCgYIKoZIzj0EAwIDSAAwRQIhALyfGKsRgx9pBBTEjhsia7XfHbqxxtTC\n" \
-    "bTrC+4IQU0pbAiB4JFoi070G+R9odIYuOAuixfY+4p7/A416SCp/j9ca5Q==\n" \
+    "MIIBaDCCAQ2gAwIBAgIUJUWY4Fu4bKZhOjpUCO1VFIBU9bEwCgYIKoZIzj0EAwIw\n" \
+    "GjEYMBYGA1UEAwwPYXR0ZW50aW9uZCB0ZXN0MCAXDTIwMDEwMTAwMDAwMFoYDzIx\n" \
+    "MjAwMTAxMDAwMDAwWjAaMRgwFgYDVQQDDA9hdHRlbnRpb25kIHRlc3QwWTATBgcq\n" \
+    "hkjOPQIBBggqhkjOPQMBBwNCAAQCvE7I3raOsG1bZqWhaJnqUxG238z6/Rl1PC1L\n" \
+    "/A5Aal1y3nQsMrV4dW04jIX3d/SYaj9QSr+r9vbgpD8u3U6Ooy8wLTAaBgNVHREE\n" \
+    "EzARhwR/AAABgglsb2NhbGhvc3QwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQD\n" \
+    "AgNJADBGAiEA+pJwahOjzrs3nQcb9/ttg0cnOUr40yAjet2Tr5SAIkgCIQDXFeXo\n" \
+    "PIlqQdBpM7r3liB3PeUgH7M8H9pa7nK9vpHFEg==\n" \
     "-----END CERTIFICATE-----\n"
 
 #define CERTIFICATE_KEY \
     "-----BEGIN PRIVATE KEY-----\n" \
-    "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgNIak4aUQwwUJIMz0\n" \
-    "j665MbYHQmMUeadmsdVWu5+M7LChRANCAAQd/3KlaFZ6AV8uE8ptHPEtyJgTBOjR\n" \
-    "f9eFhPQzcvZeUN7RlX/5U2pdd2jVQp41DpAjFATrayU7zb2xqMN9O8sC\n" \
+    "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7wvZr4VH/bnAutRQ\n" \
+    "5RK9EUL3QCDl9n5uw4NppowtacqhRANCAAQCvE7I3raOsG1bZqWhaJnqUxG238z6\n" \
+    "/Rl1PC1L/A5Aal1y3nQsMrV4dW04jIX3d/SYaj9QSr+r9vbgpD8u3U6O\n" \
+    "-----END PRIVATE KEY-----\n"
+
+#define RENEWED \
+    "-----BEGIN CERTIFICATE-----\n" \
+    "MIIBejCCAR+gAwIBAgIUCVvS9q5568iA8uzBoG6RW3qopgMwCgYIKoZIzj0EAwIw\n" \
+    "IzEhMB8GA1UEAwwYYXR0ZW50aW9uZCB0ZXN0LCByZW5ld2VkMCAXDTIwMDEwMTAw\n" \
+    "MDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAjMSEwHwYDVQQDDBhhdHRlbnRpb25kIHRl\n" \
+    "c3QsIHJlbmV3ZWQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASQFsqgqUpqBw1m\n" \
+    "M3nirWc31ywZMqaNg7RAPNac3T5OCr2gJJZLkIxwyXOKjEhxjKwfqIpJT4XJxTg9\n" \
+    "geY55e20oy8wLTAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwDwYDVR0TAQH/\n" \
+    "BAUwAwEB/zAKBggqhkjOPQQDAgNJADBGAiEAvnm+/SqbWKLkm6B4e1SCjijn3i8H\n" \
+    "U/2xCpBx1QawpDkCIQDf+zBV2/cLJElo4gGmOr/IkNbWpoeUzB5Ee8ADh7R3Ug==\n" \
+    "-----END CERTIFICATE-----\n"
+
+#define RENEWED_KEY \
+    "-----BEGIN PRIVATE KEY-----\n" \
+    "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgiAy6A9/gUHVd/sgH\n" \
+    "XqygWTfRzhWg6qrfD390s3cIJeKhRANCAASQFsqgqUpqBw1mM3nirWc31ywZMqaN\n" \
+    "g7RAPNac3T5OCr2gJJZLkIxwyXOKjEhxjKwfqIpJT4XJxTg9geY55e20\n" \
     "-----END PRIVATE KEY-----\n"
 
 #endif
