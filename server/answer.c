@@ -17,8 +17,11 @@
 #define TAKE_BYTES ((size_t)256 * 1024) /* that a client takes in each --write-timeout */
 #define CHUNK_BYTES ((size_t)64 * 1024)
 
+#define SPENT_ID "no-memory" /* this reply is the same for all */
+
 static const char spent[] = "{\"type\":\"/problems/no-memory\",\"title\":\"The memory for requests is spent\","
-                            "\"status\":503,\"code\":\"no-memory\"}\n";
+                            "\"status\":503,\"code\":\"no-memory\",\"detail\":\"There is no memory for this request.\","
+                            "\"request_id\":\"" SPENT_ID "\"}\n";
 
 static void set_header(struct MHD_Response *response, const char *name, const char *value)
 {
@@ -162,7 +165,7 @@ enum MHD_Result answer_problem(struct exchange *x, const struct problem *problem
     return answer_send(x, &answer);
 }
 
-struct MHD_Response *answer_make_spent(void)
+struct MHD_Response *answer_make_spent(const struct settings *settings)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(sizeof spent - 1, (void *)(uintptr_t)spent, MHD_RESPMEM_PERSISTENT);
@@ -171,6 +174,9 @@ struct MHD_Response *answer_make_spent(void)
     set_header(response, "Content-Type", "application/problem+json");
     set_header(response, "X-Content-Type-Options", "nosniff");
     set_header(response, "Cache-Control", "no-store");
+    set_header(response, "X-Request-Id", SPENT_ID);
+    if (!cors_varies(settings))
+        set_header(response, "Access-Control-Allow-Origin", cors_find_allowed(settings, NULL));
     set_retry(response, 1);
     return response;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct exchange;
+struct settings;
 struct shelf_page;
 struct stream;
 
@@ -36,6 +37,6 @@ enum MHD_Result answer_send(struct exchange *exchange, struct answer *answer);
 enum MHD_Result answer_problem(struct exchange *exchange, const struct problem *problem, struct text *text);
 
 /* The reply that needs no memory when it is wanted. */
-struct MHD_Response *answer_make_spent(void);
+struct MHD_Response *answer_make_spent(const struct settings *settings);
 
 #endif

@@ -7,10 +7,11 @@
 
 /* A bare "*" does not stand for Authorization, so it is named; what is not foreseen here is in the "*". */
 #define HEADERS "authorization, content-type, x-request-id, x-api-key, traceparent, tracestate, if-none-match, *"
-#define EXPOSED "X-Request-Id, Retry-After, Server-Timing, ETag, Allow"
 
-static const char *find_allowed(const struct settings *settings, const char *origin)
+const char *cors_find_allowed(const struct settings *settings, const char *origin)
 {
+    if (settings->no_cors)
+        return NULL;
     if (settings_list_has(&settings->cors_origin, "*"))
         return "*";
     return origin && settings_list_has(&settings->cors_origin, origin) ? origin : NULL;
@@ -26,11 +27,11 @@ static void set_preflight_headers(struct MHD_Response *response, const char *all
 void cors_set_headers(struct MHD_Response *response, const struct settings *settings, const struct head *head,
                       const char *allow)
 {
-    const char *allowed = settings->no_cors ? NULL : find_allowed(settings, head->origin);
+    const char *allowed = cors_find_allowed(settings, head->origin);
     if (!allowed)
         return;
     MHD_add_response_header(response, "Access-Control-Allow-Origin", allowed);
-    MHD_add_response_header(response, "Access-Control-Expose-Headers", EXPOSED);
+    MHD_add_response_header(response, "Access-Control-Expose-Headers", CORS_EXPOSED);
     MHD_add_response_header(response, "Timing-Allow-Origin", allowed);
     if (head->method == METHOD_OPTIONS && allow)
         set_preflight_headers(response, allow);

@@ -7,7 +7,13 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
+/* The headers of ours that pages may read. */
+#define CORS_EXPOSED "X-Request-Id, Retry-After, Server-Timing, ETag, Allow"
+
 struct settings;
+
+/* What Access-Control-Allow-Origin says to a request from `origin` (NULL: it names none); NULL: it is not sent. */
+const char *cors_find_allowed(const struct settings *settings, const char *origin);
 
 /* Adds what the Fetch standard asks of every reply, refusals included. `allow`: the methods, for a reply to OPTIONS. An
  * origin that is not allowed is served like any other client; its browser keeps the reply to itself. Never credentials.

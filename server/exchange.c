@@ -73,7 +73,7 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
         return MHD_YES;
     if (!fine && !can_discard(x))
         return refuse_now(x);
-    if (x->peer && !peers_move(x->peer, PEERS_BODY, x->deadline))
+    if (x->peer && !peers_move_to_body(x->peer, x->deadline, x->id, x->head.origin))
         return MHD_NO;
     if (fine)
         reserve_body(x);
@@ -228,6 +228,15 @@ static void log_exchange(const struct exchange *x, enum MHD_RequestTerminationCo
                                       .queue = x->queue});
 }
 
+/* A reply that was sent from outside counts as this one's. */
+static void note_cut(struct exchange *x)
+{
+    if (x->status != 0)
+        return;
+    x->problem = peers_told(x->peer);
+    x->status = x->problem == PROBLEM_NONE ? 0 : problem_status(x->problem);
+}
+
 void exchange_complete(void *context, struct MHD_Connection *connection, void **slot,
                        enum MHD_RequestTerminationCode code)
 {
@@ -238,6 +247,7 @@ void exchange_complete(void *context, struct MHD_Connection *connection, void **
         return;
     *slot = NULL;
     if (x->peer) {
+        note_cut(x);
         peers_attach(server->peers, x->peer, NULL);
         peers_move(x->peer, PEERS_IDLE, clock_now() + clock_from_seconds(server->settings.idle_timeout));
     }

@@ -1,22 +1,43 @@
 /* Replies without libmicrohttpd. */
 #include "server/notice.h"
 
+#include "server/cors.h"
 #include "server/settings.h"
 
 #include <stdio.h>
 
-void notice_write(char out[NOTICE_MAX], const struct settings *settings, const char *reason, enum problem_code code,
-                  const char *detail)
+static const char *name_status(enum problem_code code)
 {
+    return code == PROBLEM_TIMEOUT ? "408 Request Timeout" : "400 Bad Request";
+}
+
+static void write_sharing(char *out, size_t size, const struct settings *settings, const char *origin)
+{
+    const char *allowed = cors_find_allowed(settings, origin);
+    const char *vary = cors_varies(settings) ? "Vary: Origin\r\n" : "";
+    *out = '\0';
+    if (allowed)
+        snprintf(out, size, "Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: " CORS_EXPOSED "\r\n%s",
+                 allowed, vary);
+    else
+        snprintf(out, size, "%s", vary);
+}
+
+size_t notice_write(char out[NOTICE_MAX], const struct settings *settings, const struct notice *notice)
+{
+    char sharing[512];
     struct text body = {0};
     struct problem problem = {.code = PROBLEM_NONE};
-    bool open = !settings->no_cors && settings_list_has(&settings->cors_origin, "*");
-    problem_set(&problem, code, "%s", detail);
-    problem_write(&body, &problem, "none", NULL);
-    snprintf(out, NOTICE_MAX,
-             "HTTP/1.1 %u %s\r\nContent-Type: application/problem+json\r\nContent-Length: %zu\r\n"
-             "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n%sConnection: close\r\n\r\n%.*s",
-             problem_status(code), reason, body.length, open ? "Access-Control-Allow-Origin: *\r\n" : "",
-             (int)body.length, body.failed ? "" : body.data);
+    problem_set(&problem, notice->code, "%s", notice->detail);
+    problem_write(&body, &problem, notice->id, NULL);
+    write_sharing(sharing, sizeof sharing, settings, notice->origin);
+    int length = snprintf(out, NOTICE_MAX,
+                          "HTTP/1.1 %s\r\nContent-Type: application/problem+json\r\nContent-Length: %zu\r\n"
+                          "X-Request-Id: %s\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n%s"
+                          "Connection: close\r\n\r\n%.*s",
+                          name_status(notice->code), body.length, notice->id, sharing, (int)body.length,
+                          body.failed ? "" : body.data);
+    bool whole = !body.failed && length > 0 && length < NOTICE_MAX;
     text_free(&body);
+    return whole ? (size_t)length : 0;
 }

@@ -4,12 +4,21 @@
 
 #include "server/problem.h"
 
-#define NOTICE_MAX 640
+#include <stddef.h>
+
+#define NOTICE_MAX 2048
 
 struct settings;
 
-/* Writes head and body, with a NUL after them. `reason` follows the status. */
-void notice_write(char out[NOTICE_MAX], const struct settings *settings, const char *reason, enum problem_code code,
-                  const char *detail);
+/* What the reply has of its request; `origin` NULL: none was sent. */
+struct notice {
+    enum problem_code code; /* TIMEOUT or BAD_REQUEST */
+    const char *detail;
+    const char *id;
+    const char *origin;
+};
+
+/* Writes head and body; how many bytes. */
+size_t notice_write(char out[NOTICE_MAX], const struct settings *settings, const struct notice *notice);
 
 #endif

@@ -28,6 +28,7 @@ struct entry {
     int descriptor;
     _Atomic uint64_t wait; /* state and deadline */
     _Atomic int64_t moved; /* when a request last began or ended */
+    atomic_int told;       /* the problem that was sent when it was cut */
 };
 
 struct peers {
@@ -36,8 +37,6 @@ struct peers {
     pthread_mutex_t mutex; /* the list, and that a listed descriptor is open */
     struct entry *first;
     size_t open;
-    char late[NOTICE_MAX]; /* the reply to a request that does not arrive in time */
-    char cut[NOTICE_MAX];  /* the same to a body that ends before its announced length */
 };
 
 static uint64_t pack_wait(enum peers_state state, int64_t deadline)
@@ -58,12 +57,6 @@ struct peers *peers_new(const struct settings *settings, struct clients *clients
     peers->settings = settings;
     peers->clients = clients;
     pthread_mutex_init(&peers->mutex, NULL);
-    if (tls_is_on(settings))
-        return peers; /* bytes from outside would break the stream */
-    notice_write(peers->late, settings, "Request Timeout", PROBLEM_TIMEOUT,
-                 "The rest of the request took too long to arrive.");
-    notice_write(peers->cut, settings, "Bad Request", PROBLEM_BAD_REQUEST,
-                 "The body ended before its announced length.");
     return peers;
 }
 
@@ -144,6 +137,19 @@ bool peers_move(struct peer *peer, enum peers_state state, int64_t deadline)
     return true;
 }
 
+bool peers_move_to_body(struct peer *peer, int64_t deadline, const char *id, const char *origin)
+{
+    bool fits = origin && strlen(origin) < sizeof peer->origin;
+    strcpy(peer->id, id);
+    strcpy(peer->origin, fits ? origin : "");
+    return peers_move(peer, PEERS_BODY, deadline);
+}
+
+enum problem_code peers_told(const struct peer *peer)
+{
+    return (enum problem_code)atomic_load(&((const struct entry *)peer)->told);
+}
+
 void peers_attach(struct peers *peers, struct peer *peer, struct work *work)
 {
     pthread_mutex_lock(&peers->mutex);
@@ -167,18 +173,35 @@ static bool has_spoken(int descriptor)
     return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_bytes_received > 0;
 }
 
-/* libmicrohttpd writes nothing while it reads a request, so this is the place of the reply. */
-static void say(int descriptor, const char *notice)
+/* libmicrohttpd writes nothing while it reads a request, so this is the place of the reply; inside TLS there is none.
+ */
+static void tell(const struct peers *peers, struct entry *entry, enum peers_state state, enum problem_code code)
 {
-    (void)!send(descriptor, notice, strlen(notice), MSG_DONTWAIT | MSG_NOSIGNAL);
+    char out[NOTICE_MAX];
+    char id[IDENTITY_SIZE];
+    bool known = state == PEERS_BODY;
+    const char *origin = known && *entry->peer.origin ? entry->peer.origin : NULL;
+    if (code == PROBLEM_NONE || tls_is_on(peers->settings))
+        return;
+    identity_set(id, known ? entry->peer.id : NULL);
+    size_t length = notice_write(out, peers->settings,
+                                 &(struct notice){.code = code,
+                                                  .detail = code == PROBLEM_TIMEOUT
+                                                                ? "The rest of the request took too long to arrive."
+                                                                : "The body ended before its announced length.",
+                                                  .id = id,
+                                                  .origin = origin});
+    if (send(entry->descriptor, out, length, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+        atomic_store(&entry->told, (int)code);
 }
 
-static void cut_entry(struct entry *entry, uint64_t wait, const char *notice)
+/* Once it is cut, the event thread leaves what `tell` reads alone. */
+static void cut_entry(const struct peers *peers, struct entry *entry, uint64_t wait, enum problem_code code)
 {
+    enum peers_state state = find_state(wait);
     if (!atomic_compare_exchange_strong(&entry->wait, &wait, (uint64_t)PEERS_CUT))
         return;
-    if (*notice)
-        say(entry->descriptor, notice);
+    tell(peers, entry, state, code);
     shutdown(entry->descriptor, SHUT_RDWR);
 }
 
@@ -225,7 +248,7 @@ static void check_late(const struct peers *peers, struct entry *entry, uint64_t 
     enum peers_state state = find_state(wait);
     bool told = state == PEERS_BODY || (state == PEERS_HEAD && has_spoken(entry->descriptor));
     if (state != PEERS_WORK)
-        cut_entry(entry, wait, told ? peers->late : "");
+        cut_entry(peers, entry, wait, told ? PROBLEM_TIMEOUT : PROBLEM_NONE);
 }
 
 /* libmicrohttpd 0.9.75 may not notice the end of a connection before it writes to it. */
@@ -233,7 +256,7 @@ static void check_gone(const struct peers *peers, struct entry *entry, uint64_t 
 {
     enum peers_state state = find_state(wait);
     if (state != PEERS_WORK && state != PEERS_REPLY && !has_unread(entry->descriptor))
-        cut_entry(entry, wait, state == PEERS_BODY ? peers->cut : "");
+        cut_entry(peers, entry, wait, state == PEERS_BODY ? PROBLEM_BAD_REQUEST : PROBLEM_NONE);
 }
 
 static void check_entry(const struct peers *peers, struct entry *entry, uint64_t now, struct given_up *list)

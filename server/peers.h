@@ -2,12 +2,15 @@
 #ifndef SERVER_PEERS_H
 #define SERVER_PEERS_H
 
+#include "server/identity.h"
 #include "server/problem.h"
 
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define PEERS_ORIGIN_SIZE 128
 
 struct client;
 struct clients;
@@ -27,9 +30,11 @@ enum peers_state {
 
 /* One connection. The fields belong to the event thread. */
 struct peer {
-    struct client *client; /* NULL: it has no address */
-    bool excess;           /* one too many: every request gets 503 */
-    struct problem target; /* what is wrong with the target of the request being read */
+    struct client *client;  /* NULL: it has no address */
+    bool excess;            /* one too many: every request gets 503 */
+    struct problem target;  /* what is wrong with the target of the request being read */
+    char id[IDENTITY_SIZE]; /* of the request whose body is being read, for when that takes too long */
+    char origin[PEERS_ORIGIN_SIZE];
 };
 
 struct peers *peers_new(const struct settings *settings, struct clients *clients);
@@ -44,6 +49,12 @@ struct peer *peers_find(struct MHD_Connection *connection);
 
 /* Says what the connection waits for and until when (nanoseconds of clock_now). false: it has been cut. */
 bool peers_move(struct peer *peer, enum peers_state state, int64_t deadline);
+
+/* The same for PEERS_BODY, with what a refusal from outside repeats of the request; `origin` may be NULL. */
+bool peers_move_to_body(struct peer *peer, int64_t deadline, const char *id, const char *origin);
+
+/* What a connection that has been cut was told; PROBLEM_NONE: nothing. */
+enum problem_code peers_told(const struct peer *peer);
 
 /* The work whose result the suspended connection waits for; NULL: none any more. */
 void peers_attach(struct peers *peers, struct peer *peer, struct work *work);

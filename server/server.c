@@ -32,7 +32,9 @@
 #define TICK_MILLISECONDS 250
 #define EXCESS_CONNECTIONS 256 /* past the limit, that get a 503 instead of silence */
 #define SPARE_DESCRIPTORS 64
-#define STRICT 1
+/* The head of a request, parsed; what does not fit is refused by libmicrohttpd with a page of its own, so this is
+ * several times --max-header. Below 1 MiB: 1.0.1 fails there. */
+#define CONNECTION_MEMORY ((size_t)64 * 1024)
 
 static void log_library(void *context, const char *format, va_list values)
 {
@@ -122,12 +124,10 @@ static bool start_daemon(struct server *server)
         (unsigned)(server->settings.max_connections + EXCESS_CONNECTIONS), MHD_OPTION_CONNECTION_TIMEOUT,
         find_library_timeout(&server->settings), MHD_OPTION_NOTIFY_CONNECTION, peers_notice, server->peers,
         MHD_OPTION_NOTIFY_COMPLETED, exchange_complete, server, MHD_OPTION_URI_LOG_CALLBACK, exchange_note_target,
-        server, MHD_OPTION_ARRAY, tls,
+        server, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_ARRAY, tls,
 #if MHD_VERSION >= 0x00097701
-        MHD_OPTION_CLIENT_DISCIPLINE_LVL, STRICT,
-#else
-        MHD_OPTION_STRICT_FOR_CLIENT, STRICT,
-#endif
+        MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1,
+#endif /* before, being strict meant to refuse what head.c refuses in better words */
         MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return server->daemon || fail(server, "libmicrohttpd did not start");
@@ -176,7 +176,7 @@ static bool load_tls(struct server *server)
 static bool start_parts(struct server *server)
 {
     const struct settings *settings = &server->settings;
-    server->spent = answer_make_spent();
+    server->spent = answer_make_spent(settings);
     server->clients = clients_new(settings->rate_limit, settings->rate_burst);
     server->keys = keys_new();
     server->peers = server->clients ? peers_new(settings, server->clients) : NULL;

@@ -65,6 +65,7 @@ START_TEST(unfinished_header_gets_408)
     ck_assert(wire_send(&wire, "GET /livez HTTP/1.1\r\nHost"));
     ck_assert_int_eq(wire_receive(&wire, &body, PATIENCE), 408);
     ck_assert_ptr_nonnull(strstr(body, "\"status\":408"));
+    wire_check_problem(&wire, body);
     free(body);
     wire_close(&wire);
 }
@@ -104,8 +105,14 @@ START_TEST(unfinished_body_gets_408)
 {
     char *body = NULL;
     struct wire wire = wire_open(&service);
-    ck_assert(wire_send(&wire, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"));
+    ck_assert(wire_send(&wire, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nX-Request-Id: slow-one\r\n"
+                               "Content-Length: 100\r\n\r\n{"));
     ck_assert_int_eq(wire_receive(&wire, &body, PATIENCE), 408);
+    wire_check_problem(&wire, body);
+    ck_assert_ptr_nonnull(strstr(body, "\"request_id\":\"slow-one\""));
+    ck_assert(service_logged(
+        &service, "\"request_id\":\"slow-one\",\"method\":\"POST\",\"route\":\"/v1/attention\",\"status\":408", 1,
+        PATIENCE));
     json_error_t error;
     json_t *root = json_loads(body, 0, &error);
     ck_assert_ptr_nonnull(root);

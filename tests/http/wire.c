@@ -44,6 +44,7 @@ void wire_close(struct wire *wire)
 {
     close(wire->descriptor);
     free(wire->data);
+    free(wire->head);
     *wire = (struct wire){.descriptor = -1};
 }
 
@@ -191,6 +192,8 @@ static int take_frame(struct wire *wire, const struct frame *frame, char **body)
     wire->last = frame->to_end || find_line(wire->data, frame->body, "\r\nConnection: close") != NULL;
     if (body)
         copy_body(wire, frame, body);
+    free(wire->head);
+    wire->head = strndup(wire->data, (size_t)(frame->body - wire->data));
     drop(wire, (size_t)(frame->after - wire->data));
     return frame->status;
 }
@@ -215,6 +218,20 @@ int wire_receive(struct wire *wire, char **body, double seconds)
             return take_frame(wire, &frame, body);
         }
     }
+}
+
+void wire_check_problem(const struct wire *wire, const char *body)
+{
+    char id[256];
+    const char *end = wire->head + strlen(wire->head);
+    const char *named = find_line(wire->head, end, "\r\nX-Request-Id: ");
+    ck_assert_ptr_nonnull(find_line(wire->head, end, "\r\nContent-Type: application/problem+json\r\n"));
+    ck_assert_ptr_nonnull(find_line(wire->head, end, "\r\nAccess-Control-Allow-Origin: "));
+    ck_assert_ptr_nonnull(find_line(wire->head, end, "\r\nConnection: close\r\n"));
+    ck_assert_ptr_nonnull(named);
+    snprintf(id, sizeof id, "\"request_id\":\"%.*s\"", (int)strcspn(named, "\r"), named);
+    ck_assert_msg(strstr(body, id) != NULL, "%s is not in %s", id, body);
+    ck_assert_ptr_nonnull(strstr(body, "\"detail\":\""));
 }
 
 bool wire_closed(struct wire *wire, double seconds)

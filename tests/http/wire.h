@@ -10,6 +10,7 @@
 struct wire {
     int descriptor;
     bool last;  /* the last reply said Connection: close */
+    char *head; /* of the last reply */
     char *data; /* received and not yet taken; a NUL after it */
     size_t length;
 };
@@ -33,6 +34,10 @@ bool wire_send_slowly(struct wire *wire, const char *text);
 /* The status of the next reply, whose head and body are taken (chunked, by length, or to the end); 0: the connection
  * was closed without one. `body`, when not NULL, is to be freed. `seconds` bounds the wait; -1 when they pass. */
 int wire_receive(struct wire *wire, char **body, double seconds);
+
+/* Asserts that the last reply, of this body, was a whole refusal: problem+json, closed, with one id in head and body.
+ */
+void wire_check_problem(const struct wire *wire, const char *body);
 
 /* Waits until what has been received and not taken holds `text`; false when the connection or the time ends first. */
 bool wire_receive_text(struct wire *wire, const char *text, double seconds);
