@@ -48,10 +48,10 @@ static bool check_client(struct exchange *x)
     const struct settings *settings = &x->server->settings;
     if (!x->peer || (x->route && x->route->probe))
         return true;
-    if (settings->max_client_connections > 0 && clients_connections(x->peer->client) > settings->max_client_connections)
+    if (settings->max_client_connections > 0 && clients_connections(x->client) > settings->max_client_connections)
         return problem_set(&x->refusal, PROBLEM_CLIENT_CONNECTIONS,
                            "More than %zu connections of this client are open.", settings->max_client_connections);
-    double delay = clients_delay(x->server->clients, x->peer->client, x->begun);
+    double delay = clients_delay(x->server->clients, x->client, x->begun);
     if (delay <= 0)
         return true;
     x->retry_after = (unsigned)ceil(delay);

@@ -1,9 +1,9 @@
 /* Clients by address: a hash table of those that are connected, or whose bucket of requests is not full yet. */
 #include "server/clients.h"
 
+#include "server/address.h"
 #include "server/clock.h"
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,22 +48,11 @@ void clients_free(struct clients *clients)
     free(clients);
 }
 
-/* An IPv4 address that came in by an IPv6 socket is an IPv4 address. */
-static bool read_key(const struct sockaddr *address, struct client *client)
+static bool read_key(const struct address *address, struct client *client)
 {
-    const struct sockaddr_in *v4 = (const void *)address;
-    const struct sockaddr_in6 *v6 = (const void *)address;
-    if (address->sa_family == AF_INET) {
-        memcpy(client->key, &v4->sin_addr, 4);
-    } else if (address->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
-        memcpy(client->key, (const char *)&v6->sin6_addr + 12, 4);
-    } else if (address->sa_family == AF_INET6) {
-        memcpy(client->key, &v6->sin6_addr, KEY_BYTES);
-        client->v6 = true;
-    } else {
-        return false;
-    }
-    return true;
+    client->v6 = address->family == ADDRESS_V6;
+    memcpy(client->key, address->bytes, KEY_BYTES);
+    return client->v6 || address->family == ADDRESS_V4;
 }
 
 static struct client **find_slot(struct clients *clients, const struct client *wanted)
@@ -118,10 +107,10 @@ static struct client *add_client(struct clients *clients, const struct client *w
     return client;
 }
 
-struct client *clients_open(struct clients *clients, const struct sockaddr *address)
+struct client *clients_open(struct clients *clients, const struct address *address)
 {
     struct client wanted = {0};
-    if (!address || !read_key(address, &wanted))
+    if (!read_key(address, &wanted))
         return NULL;
     struct client *client = *find_slot(clients, &wanted);
     while (client && (client->v6 != wanted.v6 || memcmp(client->key, wanted.key, KEY_BYTES) != 0))

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
+
+struct address;
 
 struct client;
 struct clients;
@@ -14,8 +15,9 @@ struct clients;
 struct clients *clients_new(double rate, size_t burst); /* NULL: no memory */
 void clients_free(struct clients *clients);
 
-/* A connection from `address` opens; NULL when it has none (a Unix socket) or there is no memory: no limits then. */
-struct client *clients_open(struct clients *clients, const struct sockaddr *address);
+/* A connection from `address` opens, or a request that a proxy passes on; NULL when it is none of IP (a Unix socket) or
+ * there is no memory: no limits then. */
+struct client *clients_open(struct clients *clients, const struct address *address);
 void clients_close(struct clients *clients, struct client *client);
 
 size_t clients_connections(const struct client *client);

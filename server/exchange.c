@@ -3,6 +3,7 @@
 
 #include "server/admission.h"
 #include "server/answer.h"
+#include "server/clients.h"
 #include "server/clock.h"
 #include "server/coding.h"
 #include "server/dispatch.h"
@@ -24,6 +25,21 @@ static const struct route *find_route(const struct server *server, const char *u
     return route && route->page == pages_metrics && server->settings.no_metrics ? NULL : route;
 }
 
+/* Behind a trusted proxy the client is whom the proxy names; a request counts as a connection of it. */
+static void find_client(struct exchange *x)
+{
+    const struct peer *peer = x->peer;
+    x->client = peer ? peer->client : NULL;
+    strcpy(x->client_name, peer ? peer->name : "unknown");
+    if (!peer || !proxies_trust(&x->server->proxies, &peer->address))
+        return;
+    struct address client = proxies_find_client(&x->server->proxies, x->connection, &peer->address);
+    address_print(&client, x->client_name);
+    x->forwarded = memcmp(&client, &peer->address, sizeof client) != 0;
+    if (x->forwarded)
+        x->client = clients_open(x->server->clients, &client);
+}
+
 static struct exchange *make_exchange(struct server *server, struct MHD_Connection *connection, const char *url)
 {
     struct exchange *x = calloc(1, sizeof *x);
@@ -32,6 +48,7 @@ static struct exchange *make_exchange(struct server *server, struct MHD_Connecti
     x->server = server;
     x->connection = connection;
     x->peer = peers_find(connection);
+    find_client(x);
     x->route = find_route(server, url, &x->name);
     x->begun = clock_now();
     x->deadline = x->begun + clock_from_seconds(server->settings.body_timeout);
@@ -218,6 +235,7 @@ static void log_exchange(const struct exchange *x, enum MHD_RequestTerminationCo
     log_request(x->server->log, level,
                 &(struct log_request){.message = find_message(x, code),
                                       .id = x->id,
+                                      .client = x->client_name,
                                       .trace = x->trace[0] ? x->trace : NULL,
                                       .method = x->head.method_name,
                                       .route = x->route ? x->route->path : "other",
@@ -255,6 +273,8 @@ void exchange_complete(void *context, struct MHD_Connection *connection, void **
     count_exchange(x);
     drop_body(x);
     work_release(x->work);
+    if (x->forwarded)
+        clients_close(server->clients, x->client);
     free(x);
     atomic_fetch_sub(&server->exchanges, 1);
 }

@@ -3,6 +3,7 @@
 #define SERVER_EXCHANGE_H
 
 #include "api/text.h"
+#include "server/address.h"
 #include "server/head.h"
 #include "server/identity.h"
 #include "server/problem.h"
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct client;
 struct peer;
 struct server;
 struct work;
@@ -32,6 +34,9 @@ struct exchange {
     struct server *server;
     struct MHD_Connection *connection;
     struct peer *peer;
+    struct client *client; /* whose limits count; NULL: none do */
+    bool forwarded;        /* client is another than the peer's */
+    char client_name[ADDRESS_TEXT_SIZE];
     const struct route *route; /* NULL: unknown path */
     const char *name;          /* that a path like /problems/{name} ends with, else "" */
     struct head head;

@@ -45,6 +45,7 @@ static void put_json(struct line *line, enum log_level level, const struct log_r
     put_member(line, "\",\"request_id\":\"", r->id);
     if (r->trace)
         put_member(line, "\",\"trace_id\":\"", r->trace);
+    put_member(line, "\",\"client\":\"", r->client);
     put_member(line, "\",\"method\":\"", r->method);
     put_member(line, "\",\"route\":\"", r->route);
     put_number(line, "\",\"status\":", r->status);
@@ -65,6 +66,7 @@ static void put_text(struct line *line, enum log_level level, const struct log_r
     put_milliseconds(line, " ms (queue ", r->queue);
     put_number(line, ") in ", r->bytes_in);
     put_number(line, " out ", r->bytes_out);
+    put_member(line, " ", r->client);
     put_member(line, " ", r->id);
     if (strcmp(r->message, "request") != 0)
         put_member(line, " ", r->message);

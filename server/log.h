@@ -16,7 +16,8 @@ struct log;
 struct log_request {
     const char *message; /* "request" or why it ended otherwise */
     const char *id;
-    const char *trace; /* NULL: none */
+    const char *client; /* its address */
+    const char *trace;  /* NULL: none */
     const char *method;
     const char *route;
     unsigned status; /* 0: no reply was sent */

@@ -103,8 +103,10 @@ static struct entry *open_entry(struct peers *peers, struct MHD_Connection *conn
     entry->descriptor = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     atomic_store(&entry->wait, pack_wait(PEERS_HEAD, now + clock_from_seconds(peers->settings->header_timeout)));
     atomic_store(&entry->moved, now);
-    entry->peer.client = clients_open(
-        peers->clients, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    entry->peer.address =
+        address_of(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    address_print(&entry->peer.address, entry->peer.name);
+    entry->peer.client = clients_open(peers->clients, &entry->peer.address);
     add_entry(peers, entry);
     return entry;
 }

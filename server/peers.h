@@ -2,6 +2,7 @@
 #ifndef SERVER_PEERS_H
 #define SERVER_PEERS_H
 
+#include "server/address.h"
 #include "server/identity.h"
 #include "server/problem.h"
 
@@ -30,10 +31,12 @@ enum peers_state {
 
 /* One connection. The fields belong to the event thread. */
 struct peer {
-    struct client *client;  /* NULL: it has no address */
-    bool excess;            /* one too many: every request gets 503 */
-    struct problem target;  /* what is wrong with the target of the request being read */
-    char id[IDENTITY_SIZE]; /* of the request whose body is being read, for when that takes too long */
+    struct client *client; /* NULL: it has no address */
+    struct address address;
+    char name[ADDRESS_TEXT_SIZE]; /* the address as text */
+    bool excess;                  /* one too many: every request gets 503 */
+    struct problem target;        /* what is wrong with the target of the request being read */
+    char id[IDENTITY_SIZE];       /* of the request whose body is being read, for when that takes too long */
     char origin[PEERS_ORIGIN_SIZE];
 };
 

@@ -188,6 +188,14 @@ static bool start_parts(struct server *server)
     return load_keys(server) && load_tls(server);
 }
 
+/* The settings were checked when they were read. */
+static void set_proxies(struct server *server)
+{
+    const struct settings_list *list = &server->settings.trusted_proxy;
+    for (size_t i = 0; i < list->count; i++)
+        proxies_read(&server->proxies, list->texts[i]);
+}
+
 static void set_limits(struct server *server)
 {
     struct settings *settings = &server->settings;
@@ -224,6 +232,7 @@ bool server_start(struct server *server, const struct settings *settings, struct
     *server = (struct server){.settings = *settings, .log = log, .listener = -1, .started = clock_now()};
     library_start();
     set_limits(server);
+    set_proxies(server);
     if (!check_library(server) || !check_blas(server))
         return false;
     fit_connections(server);

@@ -6,6 +6,7 @@
 #include "core/pool.h"
 #include "server/budget.h"
 #include "server/log.h"
+#include "server/proxies.h"
 #include "server/settings.h"
 
 #include <microhttpd.h>
@@ -32,6 +33,7 @@ struct server {
     struct job_limits limits;
     struct log *log;
     struct pool *pool;
+    struct proxies proxies;
     struct peers *peers;
     struct clients *clients;
     struct keys *keys;

@@ -2,6 +2,7 @@
 #include "server/settings.h"
 
 #include "server/log.h"
+#include "server/proxies.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -112,6 +113,7 @@ char *settings_value(const struct settings *settings, const struct setting *row,
         snprintf(out, size, "%s", *(const settings_SWITCH *)field ? "true" : "false");
         return out;
     case SETTINGS_LIST:
+    case SETTINGS_NETWORKS:
         return print_list(field, out, size);
     case SETTINGS_FORMAT:
         snprintf(out, size, "%s", log_format_name((enum log_format) * (const settings_FORMAT *)field));
@@ -197,6 +199,8 @@ static bool set_field(void *field, const struct setting *row, const char *value)
         return set_switch(field, value);
     case SETTINGS_LIST:
         return add_text(field, value);
+    case SETTINGS_NETWORKS:
+        return proxies_read(&(struct proxies){0}, value) && add_text(field, value);
     case SETTINGS_FORMAT:
         return log_format_find(value, field);
     case SETTINGS_LEVEL:
@@ -222,6 +226,8 @@ static void describe_range(const struct setting *row, char *out, size_t size)
         snprintf(out, size, "true or false");
     else if (row->kind == SETTINGS_LIST)
         snprintf(out, size, "one of %d at most", SETTINGS_LIST_MAX);
+    else if (row->kind == SETTINGS_NETWORKS)
+        snprintf(out, size, "an address, a network like 10.0.0.0/8, or unix; %d times at most", SETTINGS_LIST_MAX);
     else
         snprintf(out, size, "%s", row->help);
 }
@@ -232,7 +238,7 @@ static bool set_row(struct settings *settings, const struct setting *row, const 
 {
     char *field = (char *)settings + row->offset;
     enum settings_source *from = (enum settings_source *)(void *)((char *)settings + row->source_offset);
-    if (row->kind == SETTINGS_LIST && *from != source)
+    if ((row->kind == SETTINGS_LIST || row->kind == SETTINGS_NETWORKS) && *from != source)
         *(struct settings_list *)(void *)field = (struct settings_list){0};
     if (set_field(field, row, value)) {
         *from = source;

@@ -10,7 +10,8 @@
 
 /* X(field, "flag", KIND, "default", least, most, "help"). The environment twin of --max-body is ATTND_MAX_BODY.
  * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G; SECONDS and RATE (per second) may have a fraction;
- * SWITCH true or false; LIST texts, commas between them; FORMAT, LEVEL words; least and most bound the numbers. */
+ * SWITCH true or false; LIST texts, NETWORKS networks, commas between them; FORMAT, LEVEL words; least and most bound
+ * the numbers. */
 #define SETTINGS(X) \
     X(listen, "listen", TEXT, "127.0.0.1", 0, 0, \
       "address to listen on: a name, a number, * for all of IPv4 and IPv6, or unix:PATH") \
@@ -23,6 +24,8 @@
       "open connections of one address; more get 503; 0: any number") \
     X(rate_limit, "rate-limit", RATE, "0", 0, 1e6, "requests a second of one address; more get 429; 0: any number") \
     X(rate_burst, "rate-burst", COUNT, "20", 1, 1000000, "requests of one address at once before --rate-limit counts") \
+    X(trusted_proxy, "trusted-proxy", NETWORKS, "", 0, 0, \
+      "network (CIDR) or address of proxies whose X-Forwarded-For names the client, or unix; may be repeated") \
     X(api_key_file, "api-key-file", TEXT, "", 0, 0, \
       "file with the keys that clients must show, one a line; read again on SIGHUP") \
     X(tls_cert, "tls-cert", TEXT, "", 0, 0, \
@@ -68,6 +71,7 @@ enum settings_kind {
     SETTINGS_RATE,
     SETTINGS_SWITCH,
     SETTINGS_LIST,
+    SETTINGS_NETWORKS,
     SETTINGS_FORMAT,
     SETTINGS_LEVEL,
 };
@@ -94,6 +98,7 @@ typedef double settings_SECONDS;
 typedef double settings_RATE;
 typedef bool settings_SWITCH;
 typedef struct settings_list settings_LIST;
+typedef struct settings_list settings_NETWORKS;
 typedef int settings_FORMAT;
 typedef int settings_LEVEL;
 

@@ -1,4 +1,5 @@
 /* Keys, clients and traces without a process around them. */
+#include "server/address.h"
 #include "server/clients.h"
 #include "server/clock.h"
 #include "server/keys.h"
@@ -98,14 +99,16 @@ static struct client *open_v4(struct clients *clients, const char *address)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     ck_assert_int_eq(inet_pton(AF_INET, address, &v4.sin_addr), 1);
-    return clients_open(clients, (const struct sockaddr *)&v4);
+    struct address found = address_of((const struct sockaddr *)&v4);
+    return clients_open(clients, &found);
 }
 
 static struct client *open_v6(struct clients *clients, const char *address)
 {
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
     ck_assert_int_eq(inet_pton(AF_INET6, address, &v6.sin6_addr), 1);
-    return clients_open(clients, (const struct sockaddr *)&v6);
+    struct address found = address_of((const struct sockaddr *)&v6);
+    return clients_open(clients, &found);
 }
 
 START_TEST(connections_are_counted_by_address)
@@ -126,7 +129,7 @@ START_TEST(connections_are_counted_by_address)
     ck_assert_uint_eq(clients_connections(one), 1);
     clients_close(clients, one);
     ck_assert_uint_eq(clients_connections(open_v4(clients, "10.0.0.1")), 1);
-    const struct sockaddr none = {.sa_family = AF_UNIX};
+    const struct address none = {.family = ADDRESS_UNIX};
     ck_assert_ptr_null(clients_open(clients, &none));
     clients_close(clients, NULL);
     clients_free(clients);

@@ -100,8 +100,10 @@ static void say_odd_things(struct log *log)
 {
     log_event(log, LOG_WARN, "quotes \" and \\ and \n and %d", 7);
     log_event(log, LOG_DEBUG, "not wanted");
-    log_request(log, LOG_INFO,
-                &(struct log_request){.message = "request", .id = "i", .method = "GET", .route = "/", .status = 200});
+    log_request(
+        log, LOG_INFO,
+        &(struct log_request){
+            .message = "request", .id = "i", .client = "192.0.2.1", .method = "GET", .route = "/", .status = 200});
 }
 
 START_TEST(log_lines_are_json)
