@@ -29,42 +29,62 @@ static const struct {
 
 #define STATE "{\"type\":\"object\",\"required\":[\"status\"],\"properties\":{\"status\":{\"type\":\"string\"}}}"
 
+/* What a path may answer beside 200 depends on what it is. */
+enum trait {
+    TRAIT_JOB = 1,
+    TRAIT_PAGE = 2,
+    TRAIT_PROBE = 4,    /* needs no key, is not limited */
+    TRAIT_STATE = 8,    /* 503 has the page too, not a problem */
+    TRAIT_OPEN = 16,    /* needs no key */
+    TRAIT_LASTING = 32, /* has an ETag */
+    TRAIT_NAMED = 64,   /* the path ends with {name} */
+};
+
 /* GET: a page. */
 static const struct {
     const char *path, *id, *summary, *media_type, *schema;
-    bool unready; /* 503 has the page too, not a problem */
-    const char *parameter;
+    unsigned traits; /* besides TRAIT_PAGE */
 } pages[] = {
     {"/v1/examples", "examples", "Worked examples: what each teaches and what to look at", "application/json",
-     "{\"type\":\"object\"}", false, NULL},
+     "{\"type\":\"object\"}", TRAIT_LASTING},
     {"/v1/examples/{name}", "example", "One of them: a request for /v1/attention", "application/json",
-     "{\"$ref\":\"#/components/schemas/AttentionRequest\"}", false, "name"},
+     "{\"$ref\":\"#/components/schemas/AttentionRequest\"}", TRAIT_NAMED},
     {"/v1/info", "info", "Version, limits in force, features, threads, BLAS and its kernel", "application/json",
-     "{\"type\":\"object\"}", false, NULL},
-    {"/livez", "livez", "The process runs", "application/json", STATE, false, NULL},
-    {"/readyz", "readyz", "The service takes requests", "application/json", STATE, true, NULL},
-    {"/health", "health", "The same as /readyz", "application/json", STATE, true, NULL},
-    {"/metrics", "metrics", "Counters for Prometheus", "text/plain", "{\"type\":\"string\"}", false, NULL},
+     "{\"type\":\"object\"}", TRAIT_LASTING},
+    {"/livez", "livez", "The process runs", "application/json", STATE, TRAIT_PROBE},
+    {"/readyz", "readyz", "The service takes requests", "application/json", STATE, TRAIT_PROBE | TRAIT_STATE},
+    {"/health", "health", "The same as /readyz", "application/json", STATE, TRAIT_PROBE | TRAIT_STATE},
+    {"/metrics", "metrics", "Counters for Prometheus", "text/plain", "{\"type\":\"string\"}", TRAIT_PROBE},
     {"/problems", "problems", "Every refusal and what to do about it", "application/json",
-     "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}", false, NULL},
+     "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}", TRAIT_OPEN | TRAIT_LASTING},
     {"/problems/{name}", "problem", "One refusal, where the type of a problem points", "application/json",
-     "{\"type\":\"object\"}", false, "name"},
-    {"/openapi.json", "openapi", "This document", "application/json", "{\"type\":\"object\"}", false, NULL},
-    {"/", "root", "Links to everything", "application/json", "{\"type\":\"object\"}", false, NULL},
+     "{\"type\":\"object\"}", TRAIT_OPEN | TRAIT_NAMED},
+    {"/openapi.json", "openapi", "This document", "application/json", "{\"type\":\"object\"}",
+     TRAIT_OPEN | TRAIT_LASTING},
+    {"/", "root", "Links to everything", "application/json", "{\"type\":\"object\"}", TRAIT_OPEN | TRAIT_LASTING},
 };
 
+/* Where all traits of `having` are and none of `lacking`. */
 static const struct {
     const char *status, *when;
+    unsigned having, lacking;
 } problems[] = {
-    {"400", "Not JSON (with line, column and byte), or a request that breaks the rules of HTTP"},
-    {"401", "A key is configured, and missing or wrong"},
-    {"408", "The body did not arrive in time"},
-    {"413", "The body, the tensors or the reply are larger than a limit"},
-    {"415", "A body that cannot be JSON, or an unknown Content-Encoding"},
-    {"422", "Well-formed JSON that is not a valid request"},
-    {"429", "Too many requests of one client"},
-    {"503", "The queue is full, the memory budget is spent, the time is over, or the service is shutting down"},
-    {"default", "Any other refusal"},
+    {"400", "Not JSON (with line, column and byte), or a request that breaks the rules of HTTP", TRAIT_JOB, 0},
+    {"401", "A key is configured, and missing or wrong", 0, TRAIT_OPEN | TRAIT_PROBE},
+    {"404", "There is nothing of this name", TRAIT_NAMED, 0},
+    {"406", "Accept excludes every form of the reply", 0, 0},
+    {"408", "The body did not arrive in time", TRAIT_JOB, 0},
+    {"413", "The body, the tensors or the reply are larger than a limit", TRAIT_JOB, 0},
+    {"414", "The target is too long", 0, 0},
+    {"415", "A body that cannot be JSON, or an unknown Content-Encoding", TRAIT_JOB, 0},
+    {"417", "An expectation other than 100-continue", 0, 0},
+    {"422", "Well-formed JSON that is not a valid request", TRAIT_JOB, 0},
+    {"429", "Too many requests of one client", 0, TRAIT_PROBE},
+    {"431", "The header fields are too large", 0, 0},
+    {"503", "The queue is full, the memory budget is spent, the time is over, or the service is shutting down",
+     TRAIT_JOB, 0},
+    {"503", "Too many connections are open", TRAIT_PAGE, TRAIT_PROBE},
+    {"default", "Any other refusal", 0, 0},
 };
 
 /* --- pieces --- */
@@ -81,9 +101,11 @@ static void end(struct writer *w, size_t levels)
         writer_object_end(w);
 }
 
-static void write_problems(struct writer *w, size_t first)
+static void write_problems(struct writer *w, unsigned traits)
 {
-    for (size_t x = first; x < sizeof problems / sizeof *problems; x++) {
+    for (size_t x = 0; x < sizeof problems / sizeof *problems; x++) {
+        if ((traits & problems[x].having) != problems[x].having || (traits & problems[x].lacking) != 0)
+            continue;
         begin(w, problems[x].status);
         writer_member_string(w, "description", problems[x].when);
         begin(w, "content");
@@ -179,7 +201,7 @@ static void write_jobs(struct writer *w)
         if (jobs[x].text)
             write_text_content(w);
         end(w, 2);
-        write_problems(w, 0);
+        write_problems(w, TRAIT_JOB);
         end(w, 3);
     }
 }
@@ -211,17 +233,26 @@ static void write_page(struct writer *w, const char *status, const char *when, c
     end(w, 3);
 }
 
+static void write_unchanged(struct writer *w)
+{
+    begin(w, "304");
+    writer_member_string(w, "description", "If-None-Match has the page's ETag");
+    end(w, 1);
+}
+
 static void write_pages(struct writer *w)
 {
     for (size_t x = 0; x < sizeof pages / sizeof *pages; x++) {
         begin_operation(w, pages[x].path, "get", pages[x].id, pages[x].summary);
-        if (pages[x].parameter)
-            write_parameter(w, pages[x].parameter);
+        if (pages[x].traits & TRAIT_NAMED)
+            write_parameter(w, "name");
         begin(w, "responses");
         write_page(w, "200", pages[x].summary, pages[x].media_type, pages[x].schema);
-        if (pages[x].unready)
+        if (pages[x].traits & TRAIT_STATE)
             write_page(w, "503", "The service is starting or shutting down", pages[x].media_type, pages[x].schema);
-        write_problems(w, sizeof problems / sizeof *problems - 1);
+        if (pages[x].traits & TRAIT_LASTING)
+            write_unchanged(w);
+        write_problems(w, pages[x].traits | TRAIT_PAGE);
         end(w, 3);
     }
 }

@@ -56,7 +56,7 @@ static void set_tls(CURL *curl, const struct client_request *request)
 
 static void set_request(CURL *curl, const struct service *service, const struct client_request *request)
 {
-    char url[512];
+    char url[2048];
     snprintf(url, sizeof url, "http%s://127.0.0.1:%u%s", request->authority ? "s" : "", service->port, request->path);
     if (request->authority)
         set_tls(curl, request);
