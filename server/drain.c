@@ -39,11 +39,11 @@ static void accept_waiting(struct server *server)
 static void close_port(struct server *server)
 {
     MHD_quiesce_daemon(server->daemon);
-    listener_refuse(server->listener);
+    listener_refuse(server->listener, server->settings.listen);
     accept_waiting(server);
     signals_wait(TICK_MILLISECONDS);
     accept_waiting(server);
-    listener_close(server->listener, server->settings.listen);
+    listener_close(server->listener);
     server->listener = -1;
 }
 

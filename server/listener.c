@@ -203,7 +203,7 @@ int listener_connect(const char *address, unsigned port, int seconds)
 
 /* A filter that drops SYN segments: who comes now tries again in a second and is refused then, while connections that
  * are made already can still be accepted. Byte 13 of a TCP header holds the flags, 0x02 is SYN. */
-void listener_refuse(int descriptor)
+static void drop_new(int descriptor)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
@@ -212,17 +212,23 @@ void listener_refuse(int descriptor)
         BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
     };
     struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
-    int family = 0;
-    socklen_t size = sizeof family;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family != AF_UNIX)
-        setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+    setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
-void listener_close(int descriptor, const char *address)
+/* A socket that systemd passed keeps its file. */
+void listener_refuse(int descriptor, const char *address)
 {
-    const char *path = listener_path(address);
+    int family = 0;
+    socklen_t size = sizeof family;
+    const char *path = descriptor == FIRST_PASSED ? NULL : listener_path(address);
+    if (path)
+        unlink(path);
+    else if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family != AF_UNIX)
+        drop_new(descriptor);
+}
+
+void listener_close(int descriptor)
+{
     shutdown(descriptor, SHUT_RDWR);
     close(descriptor);
-    if (path && descriptor != FIRST_PASSED)
-        unlink(path);
 }

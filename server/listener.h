@@ -24,10 +24,10 @@ const char *listener_path(const char *address);
 int listener_connect(const char *address, unsigned port, int seconds);
 
 /* Makes new connections be refused without losing those that are already made: after this, accept until none is left,
- * then listener_close. Best effort. */
-void listener_refuse(int descriptor);
+ * then listener_close. Best effort. `address` as it was opened: the file of a Unix socket is removed. */
+void listener_refuse(int descriptor, const char *address);
 
-/* `address` as it was opened: a Unix socket is removed. */
-void listener_close(int descriptor, const char *address);
+/* After listener_refuse. */
+void listener_close(int descriptor);
 
 #endif

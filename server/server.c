@@ -268,8 +268,10 @@ void server_stop(struct server *server)
 {
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
-    if (server->listener >= 0)
-        listener_close(server->listener, server->settings.listen);
+    if (server->listener >= 0) {
+        listener_refuse(server->listener, server->settings.listen);
+        listener_close(server->listener);
+    }
     if (server->pool)
         pool_stop(server->pool);
     if (server->spent)
