@@ -222,11 +222,11 @@ deps-fuzz_TOOLS := clang
 deps-fuzz_PACKAGES := clang libclang-rt-dev
 
 APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get
-.PHONY: deps deps-run deps-test deps-lint deps-fuzz deps-install deps-browser
+.PHONY: deps deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain
 deps: deps-run deps-test ## install what building and testing need (Debian packages)
 deps-test: | deps-run
-deps-lint deps-fuzz deps-install deps-browser: | deps-test
-deps-run deps-test deps-lint deps-fuzz deps-install deps-browser:
+deps-lint deps-fuzz deps-install deps-browser deps-drain: | deps-test
+deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain:
 	@missing=; \
 	for tool in $($@_TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	for library in $($@_LIBRARIES); do pkg-config --exists $$library 2>/dev/null || missing="$$missing $$library"; done; \
@@ -322,6 +322,12 @@ deps-schema: | deps-test
 
 schema-test: $(PROGRAM) | deps-schema ## let a validator and a fuzzer (PyPI) judge /openapi.json
 	tests/schema.sh $(PROGRAM)
+
+deps-drain_TOOLS := python3 wrk
+deps-drain_PACKAGES := python3 wrk
+.PHONY: drain-test
+drain-test: $(PROGRAM) | deps-drain ## end the service under load, 50 times
+	tests/drain.sh $(PROGRAM)
 
 .PHONY: install install-test build/install/attentiond.service
 install: $(PROGRAM) build/install/attentiond.8 build/install/attentiond.service ## install under PREFIX (/usr/local), inside DESTDIR when given
