@@ -2,13 +2,11 @@
 #include "server/drain.h"
 
 #include "server/clock.h"
+#include "server/intake.h"
 #include "server/listener.h"
 #include "server/notify.h"
 #include "server/peers.h"
 #include "server/server.h"
-#include "server/signals.h"
-
-#include <sys/socket.h>
 
 #define TICK_MILLISECONDS 10
 #define SILENCE (CLOCK_SECOND / 2) /* how long an idle connection is kept */
@@ -18,20 +16,8 @@ static void delay_shutdown(struct server *server)
 {
     int64_t end = clock_now() + clock_from_seconds(server->settings.shutdown_delay);
     while (clock_now() < end) {
-        signals_wait(TICK_MILLISECONDS);
+        intake_wait(server, TICK_MILLISECONDS);
         peers_reap(server->peers);
-    }
-}
-
-static void accept_waiting(struct server *server)
-{
-    for (;;) {
-        struct sockaddr_storage address;
-        socklen_t size = sizeof address;
-        int descriptor = accept4(server->listener, (struct sockaddr *)&address, &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (descriptor < 0)
-            return;
-        MHD_add_connection(server->daemon, descriptor, (struct sockaddr *)&address, size);
     }
 }
 
@@ -40,9 +26,9 @@ static void close_port(struct server *server)
 {
     MHD_quiesce_daemon(server->daemon);
     listener_refuse(server->listener, server->settings.listen);
-    accept_waiting(server);
-    signals_wait(TICK_MILLISECONDS);
-    accept_waiting(server);
+    intake_accept(server, server->listener);
+    intake_wait(server, TICK_MILLISECONDS);
+    intake_accept(server, server->listener);
     listener_close(server->listener);
     server->listener = -1;
 }
@@ -61,7 +47,7 @@ static void finish_requests(struct server *server)
     int64_t end = since + clock_from_seconds(server->settings.drain_timeout);
     int64_t told = since;
     while (!is_drained(server, since) && clock_now() < end) {
-        signals_wait(TICK_MILLISECONDS);
+        intake_wait(server, TICK_MILLISECONDS);
         peers_reap(server->peers);
         if (clock_now() - told < CLOCK_SECOND)
             continue;
@@ -78,7 +64,7 @@ static bool free_suspended(struct server *server)
     atomic_store(&server->phase, SERVER_STOPPING);
     while (atomic_load(&server->suspended) > 0 && clock_now() < end) {
         peers_abandon(server->peers);
-        signals_wait(TICK_MILLISECONDS);
+        intake_wait(server, TICK_MILLISECONDS);
     }
     return atomic_load(&server->suspended) == 0;
 }
@@ -92,5 +78,6 @@ bool drain_run(struct server *server)
     delay_shutdown(server);
     close_port(server);
     finish_requests(server);
+    intake_close(server);
     return free_suspended(server);
 }

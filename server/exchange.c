@@ -19,10 +19,16 @@
 
 #define DISCARD_SLACK ((size_t)64 * 1024) /* bytes past the body limit that are still read before the refusal */
 
-static const struct route *find_route(const struct server *server, const char *url, const char **name)
+/* Where probes and metrics have a listener of their own, it has nothing else, and only it has the metrics. */
+static const struct route *find_route(const struct server *server, const struct peer *peer, const char *url,
+                                      const char **name)
 {
     const struct route *route = route_find(url, name);
-    return route && route->page == pages_metrics && server->settings.no_metrics ? NULL : route;
+    bool side = peer && peer->side;
+    bool metrics = !server->settings.no_metrics && (side || !*server->settings.metrics_listen);
+    if (route && ((route->page == pages_metrics && !metrics) || (side && !route->probe)))
+        return NULL;
+    return route;
 }
 
 /* Behind a trusted proxy the client is whom the proxy names; a request counts as a connection of it. */
@@ -49,7 +55,7 @@ static struct exchange *make_exchange(struct server *server, struct MHD_Connecti
     x->connection = connection;
     x->peer = peers_find(connection);
     find_client(x);
-    x->route = find_route(server, url, &x->name);
+    x->route = find_route(server, x->peer, url, &x->name);
     x->begun = clock_now();
     x->deadline = x->begun + clock_from_seconds(server->settings.body_timeout);
     atomic_fetch_add(&server->exchanges, 1);

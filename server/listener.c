@@ -157,18 +157,27 @@ static int open_everywhere(unsigned port, char *why, size_t size)
     return open_named("0.0.0.0", port, why, size);
 }
 
-int listener_open(const char *address, unsigned *port, char *why, size_t size)
+int listener_open_new(const char *address, unsigned *port, char *why, size_t size)
 {
+    int descriptor = -1;
     const char *path = listener_path(address);
-    int descriptor = find_passed();
-    if (descriptor < 0 && path)
+    if (path)
         descriptor = open_unix(path);
-    else if (descriptor < 0)
+    else
         descriptor = is_everywhere(address) ? open_everywhere(*port, why, size) : open_named(address, *port, why, size);
     if (descriptor < 0 && path)
         return fail(why, size, address, 0);
     if (descriptor >= 0)
         *port = find_port(descriptor);
+    return descriptor;
+}
+
+int listener_open(const char *address, unsigned *port, char *why, size_t size)
+{
+    int descriptor = find_passed();
+    if (descriptor < 0)
+        return listener_open_new(address, port, why, size);
+    *port = find_port(descriptor);
     return descriptor;
 }
 

@@ -13,6 +13,9 @@
  * A socket that systemd passed (LISTEN_FDS) is taken instead of all that. */
 int listener_open(const char *address, unsigned *port, char *why, size_t size);
 
+/* The same, but never a socket that systemd passed. */
+int listener_open_new(const char *address, unsigned *port, char *why, size_t size);
+
 /* Whether only this machine can reach the address. */
 bool listener_is_local(const char *address);
 

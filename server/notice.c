@@ -5,6 +5,9 @@
 #include "server/settings.h"
 
 #include <stdio.h>
+#include <sys/socket.h>
+
+#define NOTICE_MAX 2048
 
 static const char *name_status(enum problem_code code)
 {
@@ -23,12 +26,14 @@ static void write_sharing(char *out, size_t size, const struct settings *setting
         snprintf(out, size, "%s", vary);
 }
 
-size_t notice_write(char out[NOTICE_MAX], const struct settings *settings, const struct notice *notice)
+static size_t write_notice(char out[NOTICE_MAX], const struct settings *settings, const struct notice *notice)
 {
     char sharing[512];
     struct text body = {0};
     struct problem problem = {.code = PROBLEM_NONE};
-    problem_set(&problem, notice->code, "%s", notice->detail);
+    problem_set(&problem, notice->code, "%s",
+                notice->code == PROBLEM_TIMEOUT ? "The rest of the request took too long to arrive."
+                                                : "The body ended before its announced length.");
     problem_write(&body, &problem, notice->id, NULL);
     write_sharing(sharing, sizeof sharing, settings, notice->origin);
     int length = snprintf(out, NOTICE_MAX,
@@ -40,4 +45,11 @@ size_t notice_write(char out[NOTICE_MAX], const struct settings *settings, const
     bool whole = !body.failed && length > 0 && length < NOTICE_MAX;
     text_free(&body);
     return whole ? (size_t)length : 0;
+}
+
+bool notice_send(int descriptor, const struct settings *settings, const struct notice *notice)
+{
+    char out[NOTICE_MAX];
+    size_t length = write_notice(out, settings, notice);
+    return length > 0 && send(descriptor, out, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
 }

@@ -4,21 +4,19 @@
 
 #include "server/problem.h"
 
-#include <stddef.h>
-
-#define NOTICE_MAX 2048
+#include <stdbool.h>
 
 struct settings;
 
-/* What the reply has of its request; `origin` NULL: none was sent. */
+/* That the rest of a request did not come in time (TIMEOUT), or never will (BAD_REQUEST), and what the reply has of the
+ * request; `origin` NULL: none was sent. */
 struct notice {
-    enum problem_code code; /* TIMEOUT or BAD_REQUEST */
-    const char *detail;
+    enum problem_code code;
     const char *id;
     const char *origin;
 };
 
-/* Writes head and body; how many bytes. */
-size_t notice_write(char out[NOTICE_MAX], const struct settings *settings, const struct notice *notice);
+/* Sends it, if the socket takes it at once; whether it did. */
+bool notice_send(int descriptor, const struct settings *settings, const struct notice *notice);
 
 #endif

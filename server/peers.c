@@ -4,6 +4,7 @@
 #include "server/clients.h"
 #include "server/clock.h"
 #include "server/notice.h"
+#include "server/place.h"
 #include "server/settings.h"
 #include "server/tls.h"
 #include "server/work.h"
@@ -34,6 +35,7 @@ struct entry {
 struct peers {
     const struct settings *settings;
     struct clients *clients;
+    int side;
     pthread_mutex_t mutex; /* the list, and that a listed descriptor is open */
     struct entry *first;
     size_t open;
@@ -49,13 +51,14 @@ static enum peers_state find_state(uint64_t wait)
     return (enum peers_state)(wait & ((1u << STATE_BITS) - 1));
 }
 
-struct peers *peers_new(const struct settings *settings, struct clients *clients)
+struct peers *peers_new(const struct settings *settings, struct clients *clients, int side)
 {
     struct peers *peers = calloc(1, sizeof *peers);
     if (!peers)
         return NULL;
     peers->settings = settings;
     peers->clients = clients;
+    peers->side = side;
     pthread_mutex_init(&peers->mutex, NULL);
     return peers;
 }
@@ -107,6 +110,7 @@ static struct entry *open_entry(struct peers *peers, struct MHD_Connection *conn
         address_of(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
     address_print(&entry->peer.address, entry->peer.name);
     entry->peer.client = clients_open(peers->clients, &entry->peer.address);
+    entry->peer.side = peers->side >= 0 && place_has(peers->side, entry->descriptor);
     add_entry(peers, entry);
     return entry;
 }
@@ -179,21 +183,13 @@ static bool has_spoken(int descriptor)
  */
 static void tell(const struct peers *peers, struct entry *entry, enum peers_state state, enum problem_code code)
 {
-    char out[NOTICE_MAX];
     char id[IDENTITY_SIZE];
     bool known = state == PEERS_BODY;
     const char *origin = known && *entry->peer.origin ? entry->peer.origin : NULL;
     if (code == PROBLEM_NONE || tls_is_on(peers->settings))
         return;
     identity_set(id, known ? entry->peer.id : NULL);
-    size_t length = notice_write(out, peers->settings,
-                                 &(struct notice){.code = code,
-                                                  .detail = code == PROBLEM_TIMEOUT
-                                                                ? "The rest of the request took too long to arrive."
-                                                                : "The body ended before its announced length.",
-                                                  .id = id,
-                                                  .origin = origin});
-    if (send(entry->descriptor, out, length, MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+    if (notice_send(entry->descriptor, peers->settings, &(struct notice){code, id, origin}))
         atomic_store(&entry->told, (int)code);
 }
 

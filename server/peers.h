@@ -35,12 +35,14 @@ struct peer {
     struct address address;
     char name[ADDRESS_TEXT_SIZE]; /* the address as text */
     bool excess;                  /* one too many: every request gets 503 */
+    bool side;                    /* it came by --metrics-listen */
     struct problem target;        /* what is wrong with the target of the request being read */
     char id[IDENTITY_SIZE];       /* of the request whose body is being read, for when that takes too long */
     char origin[PEERS_ORIGIN_SIZE];
 };
 
-struct peers *peers_new(const struct settings *settings, struct clients *clients);
+/* `side`: the listener of --metrics-listen, or -1. */
+struct peers *peers_new(const struct settings *settings, struct clients *clients, int side);
 void peers_free(struct peers *peers); /* when no connection is open any more */
 
 /* For MHD_OPTION_NOTIFY_CONNECTION. */

@@ -7,7 +7,8 @@
 #include "server/clients.h"
 #include "server/clock.h"
 #include "server/cpu.h"
-#include "server/exchange.h"
+#include "server/daemon.h"
+#include "server/intake.h"
 #include "server/keys.h"
 #include "server/listener.h"
 #include "server/metrics.h"
@@ -20,30 +21,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define TICK_MILLISECONDS 250
-#define EXCESS_CONNECTIONS 256 /* past the limit, that get a 503 instead of silence */
 #define SPARE_DESCRIPTORS 64
-/* The head of a request, parsed; what does not fit is refused by libmicrohttpd with a page of its own, so this is
- * several times --max-header. Below 1 MiB: 1.0.1 fails there. */
-#define CONNECTION_MEMORY ((size_t)64 * 1024)
-
-static void log_library(void *context, const char *format, va_list values)
-{
-    char message[256];
-    struct server *server = context;
-    vsnprintf(message, sizeof message, format, values);
-    message[strcspn(message, "\n")] = '\0';
-    log_event(server->log, LOG_DEBUG, "libmicrohttpd: %s", message);
-}
 
 static bool fail(struct server *server, const char *what)
 {
@@ -76,14 +61,14 @@ static bool check_blas(struct server *server)
 static void fit_connections(struct server *server)
 {
     struct rlimit limit;
-    size_t wanted = server->settings.max_connections + EXCESS_CONNECTIONS + SPARE_DESCRIPTORS;
+    size_t wanted = server->settings.max_connections + DAEMON_EXCESS + SPARE_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
         return;
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     setrlimit(RLIMIT_NOFILE, &limit);
     if (limit.rlim_cur >= wanted)
         return;
-    size_t spare = EXCESS_CONNECTIONS + SPARE_DESCRIPTORS;
+    size_t spare = DAEMON_EXCESS + SPARE_DESCRIPTORS;
     server->settings.max_connections = limit.rlim_cur > 2 * spare ? limit.rlim_cur - spare : spare / 2;
     log_event(server->log, LOG_WARN, "only %zu connections: the limit of open files is %ju",
               server->settings.max_connections, (uintmax_t)limit.rlim_max);
@@ -95,42 +80,6 @@ static bool open_port(struct server *server)
     server->port = (unsigned)server->settings.port;
     server->listener = listener_open(server->settings.listen, &server->port, why, sizeof why);
     return server->listener >= 0 || fail(server, why);
-}
-
-/* libmicrohttpd's own timeout only backs up the deadlines of peers.c: it counts from the last byte. */
-static unsigned find_library_timeout(const struct settings *settings)
-{
-    double longest = settings->idle_timeout;
-    const double others[] = {settings->header_timeout, settings->body_timeout, settings->write_timeout};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        longest = others[i] > longest ? others[i] : longest;
-    return (unsigned)longest + 2;
-}
-
-static bool start_daemon(struct server *server)
-{
-    struct MHD_OptionItem tls[TLS_OPTIONS];
-    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-                           (tls_is_on(&server->settings) ? MHD_USE_TLS : 0);
-    sigset_t all;
-    sigset_t before;
-    tls_set_options(&server->settings, tls);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, exchange_handle, server,
-        /* first, so that it is there when a later option is bad */ MHD_OPTION_EXTERNAL_LOGGER, log_library, server,
-        MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)(server->settings.max_connections + EXCESS_CONNECTIONS), MHD_OPTION_CONNECTION_TIMEOUT,
-        find_library_timeout(&server->settings), MHD_OPTION_NOTIFY_CONNECTION, peers_notice, server->peers,
-        MHD_OPTION_NOTIFY_COMPLETED, exchange_complete, server, MHD_OPTION_URI_LOG_CALLBACK, exchange_note_target,
-        server, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_ARRAY, tls,
-#if MHD_VERSION >= 0x00097701
-        MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1,
-#endif /* before, being strict meant to refuse what head.c refuses in better words */
-        MHD_OPTION_END);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return server->daemon || fail(server, "libmicrohttpd did not start");
 }
 
 struct warm_up {
@@ -179,7 +128,7 @@ static bool start_parts(struct server *server)
     server->spent = answer_make_spent(settings);
     server->clients = clients_new(settings->rate_limit, settings->rate_burst);
     server->keys = keys_new();
-    server->peers = server->clients ? peers_new(settings, server->clients) : NULL;
+    server->peers = server->clients ? peers_new(settings, server->clients, server->side) : NULL;
     server->metrics = metrics_new();
     server->shelf = shelf_new();
     server->pool = pool_start(settings->workers, settings->queue);
@@ -229,14 +178,15 @@ static bool write_port_file(struct server *server)
 
 bool server_start(struct server *server, const struct settings *settings, struct log *log)
 {
-    *server = (struct server){.settings = *settings, .log = log, .listener = -1, .started = clock_now()};
+    *server = (struct server){.settings = *settings, .log = log, .listener = -1, .side = -1, .started = clock_now()};
     library_start();
     set_limits(server);
     set_proxies(server);
     if (!check_library(server) || !check_blas(server))
         return false;
     fit_connections(server);
-    if (!open_port(server) || !start_parts(server) || !start_daemon(server) || !warm_workers(server))
+    if (!open_port(server) || !intake_open(server) || !start_parts(server) || !daemon_start(server) ||
+        !warm_workers(server))
         return false;
     atomic_store(&server->phase, SERVER_READY);
     log_event(log, LOG_INFO, "attentiond %s listens on %s port %u with %zu workers", version_program(),
@@ -258,7 +208,7 @@ void server_reload(struct server *server)
 
 void server_tend(struct server *server)
 {
-    signals_wait(TICK_MILLISECONDS);
+    intake_wait(server, TICK_MILLISECONDS);
     if (signals_reload_wanted())
         server_reload(server);
     peers_reap(server->peers);
@@ -272,6 +222,7 @@ void server_stop(struct server *server)
         listener_refuse(server->listener, server->settings.listen);
         listener_close(server->listener);
     }
+    intake_close(server);
     if (server->pool)
         pool_stop(server->pool);
     if (server->spent)

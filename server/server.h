@@ -43,6 +43,7 @@ struct server {
     struct MHD_Response *spent; /* the 503 that needs no memory */
     struct budget held;         /* bytes of bodies and of replies under way */
     int listener;               /* -1 when closed */
+    int side;                   /* the listener of --metrics-listen; -1: there is none */
     unsigned port;
     int64_t started;
     _Atomic enum server_phase phase;

@@ -2,6 +2,7 @@
 #include "server/settings.h"
 
 #include "server/log.h"
+#include "server/place.h"
 #include "server/proxies.h"
 
 #include <ctype.h>
@@ -98,6 +99,7 @@ char *settings_value(const struct settings *settings, const struct setting *row,
     const void *field = find_field(settings, row);
     switch (row->kind) {
     case SETTINGS_TEXT:
+    case SETTINGS_PLACE:
         snprintf(out, size, "%s", *(const settings_TEXT *)field);
         return out;
     case SETTINGS_COUNT:
@@ -190,6 +192,9 @@ static bool set_field(void *field, const struct setting *row, const char *value)
     case SETTINGS_TEXT:
         *(settings_TEXT *)field = value;
         return true;
+    case SETTINGS_PLACE:
+        *(settings_PLACE *)field = value;
+        return !*value || place_split(value, NULL, 0, &(unsigned){0});
     case SETTINGS_COUNT:
     case SETTINGS_SIZE:
     case SETTINGS_SECONDS:
@@ -224,6 +229,8 @@ static void describe_range(const struct setting *row, char *out, size_t size)
         snprintf(out, size, "a number from %g to %g", row->least, row->most);
     else if (row->kind == SETTINGS_SWITCH)
         snprintf(out, size, "true or false");
+    else if (row->kind == SETTINGS_PLACE)
+        snprintf(out, size, "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH");
     else if (row->kind == SETTINGS_LIST)
         snprintf(out, size, "one of %d at most", SETTINGS_LIST_MAX);
     else if (row->kind == SETTINGS_NETWORKS)

@@ -10,8 +10,8 @@
 
 /* X(field, "flag", KIND, "default", least, most, "help"). The environment twin of --max-body is ATTND_MAX_BODY.
  * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G; SECONDS and RATE (per second) may have a fraction;
- * SWITCH true or false; LIST texts, NETWORKS networks, commas between them; FORMAT, LEVEL words; least and most bound
- * the numbers. */
+ * PLACE an address with a port; SWITCH true or false; LIST texts, NETWORKS networks, commas between them; FORMAT, LEVEL
+ * words; least and most bound the numbers. */
 #define SETTINGS(X) \
     X(listen, "listen", TEXT, "127.0.0.1", 0, 0, \
       "address to listen on: a name, a number, * for all of IPv4 and IPv6, or unix:PATH") \
@@ -49,6 +49,8 @@
       "origin whose pages may read replies, \"*\" for all; may be repeated") \
     X(no_cors, "no-cors", SWITCH, "false", 0, 0, "send no CORS headers at all") \
     X(no_metrics, "no-metrics", SWITCH, "false", 0, 0, "do not serve /metrics") \
+    X(metrics_listen, "metrics-listen", PLACE, "", 0, 0, \
+      "ADDRESS:PORT or unix:PATH for /metrics, which is then only there, and the probes, which are there too") \
     X(log_format, "log-format", FORMAT, "json", 0, 0, "json or text") \
     X(log_level, "log-level", LEVEL, "info", 0, 0, "debug, info, warn or error") \
     X(allow_vulnerable_libmicrohttpd, "allow-vulnerable-libmicrohttpd", SWITCH, "false", 0, 0, \
@@ -70,6 +72,7 @@ enum settings_kind {
     SETTINGS_SECONDS,
     SETTINGS_RATE,
     SETTINGS_SWITCH,
+    SETTINGS_PLACE,
     SETTINGS_LIST,
     SETTINGS_NETWORKS,
     SETTINGS_FORMAT,
@@ -97,6 +100,7 @@ typedef size_t settings_SIZE;
 typedef double settings_SECONDS;
 typedef double settings_RATE;
 typedef bool settings_SWITCH;
+typedef const char *settings_PLACE;
 typedef struct settings_list settings_LIST;
 typedef struct settings_list settings_NETWORKS;
 typedef int settings_FORMAT;

@@ -59,10 +59,13 @@ bool signals_reload_wanted(void)
     return atomic_exchange(&reload, false);
 }
 
-void signals_wait(int milliseconds)
+bool signals_wait(int descriptor, int milliseconds)
 {
     uint64_t count = 0;
-    struct pollfd poller = {.fd = event, .events = POLLIN};
-    if (poll(&poller, 1, milliseconds) > 0)
+    struct pollfd pollers[] = {{.fd = event, .events = POLLIN}, {.fd = descriptor, .events = POLLIN}};
+    if (poll(pollers, 2, milliseconds) <= 0)
+        return false;
+    if (pollers[0].revents)
         (void)!read(event, &count, sizeof count);
+    return pollers[1].revents != 0;
 }

@@ -13,7 +13,7 @@ bool signals_stop_wanted(void);
 /* Whether SIGHUP came since the last call. */
 bool signals_reload_wanted(void);
 
-/* Waits for a signal, at most so long. */
-void signals_wait(int milliseconds);
+/* Waits for a signal or for something to read from `descriptor` (-1: none), at most so long; true: there is. */
+bool signals_wait(int descriptor, int milliseconds);
 
 #endif
