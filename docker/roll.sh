@@ -1,0 +1,39 @@
+#!/bin/bash
+# Replaces the replicas that run by new ones, of the image and the settings that there are now, and loses no request:
+# one more is started and becomes healthy, then one of the old ones ends, until all are new.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+compose() {
+    if docker compose version >/dev/null 2>&1; then
+        docker compose --file compose.yaml "$@"
+    else
+        docker-compose --file compose.yaml "$@"
+    fi
+}
+
+all_are_healthy() {
+    local replica
+    for replica in $(compose ps --quiet attentiond); do
+        [ "$(docker inspect --format '{{.State.Health.Status}}' "$replica")" = healthy ] || return 1
+    done
+}
+
+start_another() {
+    compose up --detach --no-deps --no-recreate --scale "attentiond=$(($1 + 1))" attentiond
+    for _ in $(seq 120); do
+        ! all_are_healthy || return 0
+        sleep 0.5
+    done
+    echo "The new replica does not become healthy; the old ones go on." >&2
+    exit 1
+}
+
+mapfile -t old < <(compose ps --quiet attentiond)
+[ ${#old[@]} -gt 0 ] || { echo "No replica runs." >&2; exit 1; }
+for replica in "${old[@]}"; do
+    start_another ${#old[@]}
+    sleep 2 # nginx asks once a second which replicas there are
+    docker stop --time 40 "$replica"
+    docker rm "$replica"
+done
