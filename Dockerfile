@@ -1,36 +1,48 @@
 # The service and the libraries that it loads, on an empty base.
+# It is compiled on the machine that builds, for TARGETARCH (amd64, arm64; BuildKit sets it from --platform).
 
-FROM debian:trixie-slim AS build
+# By digest where one can be had: BASE=debian:trixie-slim@sha256:...
+ARG BASE=debian:trixie-slim
+ARG BUILDPLATFORM
+FROM --platform=${BUILDPLATFORM:-linux/amd64} $BASE AS build
 
 # yes: take libmicrohttpd's suite from a mirror whose Release file of it has expired.
 ARG ALLOW_EXPIRED_RELEASE=no
+ARG TARGETARCH
 
 # trixie's libmicrohttpd 1.0.1 can be crashed by one request, so that one source package comes from forky.
+# (:any, since a pin by source alone is for this machine's architecture.)
 RUN set -eu; \
+    target=${TARGETARCH:-$(dpkg --print-architecture)}; \
+    case $target in amd64) triplet=x86_64-linux-gnu ;; arm64) triplet=aarch64-linux-gnu ;; esac; \
+    printf 'target=%s triplet=%s\n' "$target" "$triplet" >/target; \
+    dpkg --add-architecture "$target"; \
     apt-get update -q; \
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: trixie' | head -n 1); \
     options=signed-by=/usr/share/keyrings/debian-archive-keyring.gpg; \
     [ "$ALLOW_EXPIRED_RELEASE" != yes ] || options="$options check-valid-until=no"; \
     echo "deb [$options] $mirror forky main" >/etc/apt/sources.list.d/forky.list; \
     printf '%s\n' 'Package: *' 'Pin: release n=forky' 'Pin-Priority: 50' '' \
-        'Package: src:libmicrohttpd' 'Pin: release n=forky' 'Pin-Priority: 990' >/etc/apt/preferences.d/forky; \
+        'Package: src:libmicrohttpd:any' 'Pin: release n=forky' 'Pin-Priority: 990' >/etc/apt/preferences.d/forky; \
     apt-get update -q; \
-    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends gcc libc6-dev make pkg-config \
-        libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev; \
-    pkg-config --exists --print-errors 'libmicrohttpd >= 1.0.10'
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends make binutils "gcc-$(echo $triplet | tr _ -)" \
+        libc6-dev:$target pkgconf:$target libmicrohttpd-dev:$target libgnutls28-dev:$target \
+        libjansson-dev:$target libopenblas-pthread-dev:$target zlib1g-dev:$target; \
+    $triplet-pkg-config --exists --print-errors 'libmicrohttpd >= 1.0.10'
 
 WORKDIR /source
 COPY . .
 ARG REVISION=unknown
-RUN make -j2 REVISION="$REVISION" && install -D -s -m 755 build/release/attentiond /image/usr/bin/attentiond
+RUN . /target; \
+    make -j2 REVISION="$REVISION" CC=$triplet-gcc AR=$triplet-ar PKG_CONFIG=$triplet-pkg-config && \
+    install -D -m 755 build/release/attentiond /image/usr/bin/attentiond && \
+    $triplet-strip /image/usr/bin/attentiond
 
-# Each library that the program loads goes where the loader found it; the list of their packages goes with them.
-RUN set -eu; \
-    libraries=$(ldd /image/usr/bin/attentiond | grep -o '/[^ ]*'); \
-    for library in $libraries; do install -D -m 755 "$(readlink -f "$library")" "/image$library"; done; \
-    for library in $libraries; do dpkg-query -S "$(readlink -f "$library")"; done | cut -d : -f 1 | sort -u >/tmp/packages; \
+# The libraries go with the program, and the list of the packages that they are from goes with them.
+RUN set -eu; . /target; \
+    docker/collect.sh /image/usr/bin/attentiond /image $triplet >/tmp/libraries; \
     mkdir -p /image/usr/share/attentiond /image/etc; \
-    xargs dpkg-query -W </tmp/packages >/image/usr/share/attentiond/packages.txt; \
+    xargs dpkg-query -S </tmp/libraries | sed 's/: .*//' | sort -u | xargs dpkg-query -W >/image/usr/share/attentiond/packages.txt; \
     cp LICENSE /image/usr/share/attentiond; \
     echo 'attentiond:x:65532:65532::/:/usr/sbin/nologin' >/image/etc/passwd; \
     echo 'attentiond:x:65532:' >/image/etc/group; \

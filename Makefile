@@ -7,6 +7,7 @@ FLAVOUR ?= release
 PORT ?= 8080
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+PKG_CONFIG ?= pkg-config
 VERSION := 0.1.0
 REVISION ?= $(or $(shell git describe --always --dirty --exclude='*' 2>/dev/null),unknown)
 
@@ -55,16 +56,16 @@ $B/core/lanes_avx512.o: private CFLAGS += $(call vector_FLAGS,-mavx512f -mavx512
 COMPILE = $(CC) $(BASE) $(FLAGS_$(FLAVOUR)) $(CPPFLAGS) $(CFLAGS)
 LINKER = $(CC) $(LINK) $(filter -O% -fsanitize% -fno-sanitize%,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
 
-blas_CFLAGS = $(call once,blas_CFLAGS,pkg-config --cflags openblas)
-blas_LIBS = $(call once,blas_LIBS,pkg-config --libs openblas)
-json_CFLAGS = $(call once,json_CFLAGS,pkg-config --cflags jansson zlib)
-json_LIBS = $(call once,json_LIBS,pkg-config --libs jansson zlib)
-mhd_CFLAGS = $(call once,mhd_CFLAGS,pkg-config --cflags libmicrohttpd gnutls)
-mhd_LIBS = $(call once,mhd_LIBS,pkg-config --libs libmicrohttpd gnutls)
-check_CFLAGS = $(call once,check_CFLAGS,pkg-config --cflags check)
-check_LIBS = $(call once,check_LIBS,pkg-config --libs check)
-curl_CFLAGS = $(call once,curl_CFLAGS,pkg-config --cflags libcurl)
-curl_LIBS = $(call once,curl_LIBS,pkg-config --libs libcurl)
+blas_CFLAGS = $(call once,blas_CFLAGS,$(PKG_CONFIG) --cflags openblas)
+blas_LIBS = $(call once,blas_LIBS,$(PKG_CONFIG) --libs openblas)
+json_CFLAGS = $(call once,json_CFLAGS,$(PKG_CONFIG) --cflags jansson zlib)
+json_LIBS = $(call once,json_LIBS,$(PKG_CONFIG) --libs jansson zlib)
+mhd_CFLAGS = $(call once,mhd_CFLAGS,$(PKG_CONFIG) --cflags libmicrohttpd gnutls)
+mhd_LIBS = $(call once,mhd_LIBS,$(PKG_CONFIG) --libs libmicrohttpd gnutls)
+check_CFLAGS = $(call once,check_CFLAGS,$(PKG_CONFIG) --cflags check)
+check_LIBS = $(call once,check_LIBS,$(PKG_CONFIG) --libs check)
+curl_CFLAGS = $(call once,curl_CFLAGS,$(PKG_CONFIG) --cflags libcurl)
+curl_LIBS = $(call once,curl_LIBS,$(PKG_CONFIG) --libs libcurl)
 
 ### Layers #############################################################################################################
 # Each is compiled seeing only what it may use: build/include/PART holds links to those folders and nothing else.
@@ -183,7 +184,7 @@ $(eval $(call COMPILED,tests/fuzz,tests-fuzz,deps-run))
 $(foreach fuzzer,$(FUZZERS),$(eval $(call FUZZER,$(fuzzer))))
 
 # Long checks and measurements: programs that `make test` leaves alone.
-yyjson_LIBS = $(call once,yyjson_LIBS,pkg-config --silence-errors --libs yyjson)
+yyjson_LIBS = $(call once,yyjson_LIBS,$(PKG_CONFIG) --silence-errors --libs yyjson)
 $(eval $(call COMPILED,tests/numbers,tests-numbers,deps-run))
 $(eval $(call COMPILED,tests/bench,tests-bench,deps-run))
 
@@ -209,7 +210,7 @@ $B/revision: FORCE | $B/flags
 ### What must be installed #############################################################################################
 # A group is installed when one of its programs, or one of its libraries' pkg-config files, is missing.
 
-deps-run_TOOLS := gcc ar pkg-config
+deps-run_TOOLS := $(firstword $(CC)) $(AR) $(PKG_CONFIG)
 deps-run_LIBRARIES := libmicrohttpd gnutls jansson openblas zlib
 deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev
 deps-test_LIBRARIES := check libcurl
@@ -229,7 +230,7 @@ deps-lint deps-fuzz deps-install deps-browser deps-drain: | deps-test
 deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain:
 	@missing=; \
 	for tool in $($@_TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
-	for library in $($@_LIBRARIES); do pkg-config --exists $$library 2>/dev/null || missing="$$missing $$library"; done; \
+	for library in $($@_LIBRARIES); do $(PKG_CONFIG) --exists $$library 2>/dev/null || missing="$$missing $$library"; done; \
 	[ -z "$$missing" ] && exit 0; \
 	echo "Missing:$$missing"; \
 	command -v apt-get >/dev/null || { echo "Please install them: there is no apt-get here."; exit 1; }; \
@@ -240,7 +241,7 @@ deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain:
 
 SOURCES := $(wildcard $(LAYERS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
 FORMATTED := $(filter-out api/number_powers.h,$(SOURCES)) # that one is made by a program
-SCRIPTS := $(wildcard .ci/run tests/*.sh docker/*.sh server/install/*.bash)
+SCRIPTS := $(wildcard .ci/run tests/*.sh tests/*/*.sh docker/*.sh server/install/*.bash)
 FORMATTER = $(firstword $(shell command -v clang-format-14 clang-format))
 TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fuzz/*.c tests/numbers/*.c tests/bench/*.c))
 
@@ -393,8 +394,8 @@ docker: ## build the image attentiond:latest
 		--build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) \
 		--build-arg CREATED=$(shell date -u +%Y-%m-%dT%H:%M:%SZ) --tag $(IMAGE):$(VERSION) --tag $(IMAGE):latest .
 
-docker-test: ## build the image and test it, with an engine and a base image of its own where there is none
-	docker/engine.sh sh -ec '$(MAKE) docker; docker/smoke.sh $(IMAGE):latest'
+docker-test: ## build the image and test it alone and behind a balancer, with an engine of its own where there is none
+	ALLOW_EXPIRED_RELEASE=$(ALLOW_EXPIRED_RELEASE) tests/docker/engine.sh tests/docker/run.sh $(IMAGE):latest
 
 .PHONY: clean help
 clean: ## remove everything made

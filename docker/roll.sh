@@ -34,6 +34,6 @@ mapfile -t old < <(compose ps --quiet attentiond)
 for replica in "${old[@]}"; do
     start_another ${#old[@]}
     sleep 2 # nginx asks once a second which replicas there are
-    docker stop --time 40 "$replica"
+    docker stop -t 40 "$replica"
     docker rm "$replica"
 done

@@ -18,7 +18,7 @@ compose() {
 tidy() {
     [ -z "$load" ] || kill "$load" 2>/dev/null
     [ -z "$stub" ] || docker rm --force "$stub" >/dev/null
-    [ "$failed" -eq 0 ] || compose logs --tail 20
+    [ "$failed" -eq 0 ] || compose logs --no-color --tail 30 nginx
     compose down --volumes --timeout 10 >/dev/null 2>&1
     rm -rf "$scratch"
 }
@@ -107,7 +107,7 @@ in_flight() {
 # With a reader that takes its time the replica is still at work: nginx did not take the reply in.
 streams() {
     big_request >"$scratch/big"
-    ask --limit-rate 1M -D "$scratch/head" -o "$scratch/slow" --data-binary "@$scratch/big" "http://$balancer/v1/attention" &
+    curl --silent --limit-rate 1M -D "$scratch/head" -o "$scratch/slow" --data-binary "@$scratch/big" "http://$balancer/v1/attention" &
     local reader=$!
     within 10 test -s "$scratch/slow" || return 1
     sleep 2 # time in which buffers would have been filled
@@ -126,6 +126,7 @@ streams_the_same_bytes() {
 }
 
 start_load() {
+    : >"$scratch/load"
     python3 tests/docker/load.py "http://$balancer" 4 120 >"$scratch/load" 2>&1 &
     load=$!
     within 20 grep -q started "$scratch/load"

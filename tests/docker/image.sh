@@ -1,41 +1,37 @@
 #!/bin/bash
-# Tests an image as it is meant to run: read-only, without capabilities, with little memory, on a port of its own.
+# Tests an image as it is meant to run: read-only, without capabilities, with little memory, on a port of its own, cut off.
+# Usage: image.sh IMAGE
 set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/docker/check.sh
+. tests/docker/check.sh
 
-image=${1:-attentiond:latest}
+image=$1
 port=9000
-passed=0 failed=0
-container=$(docker run --detach --read-only --cap-drop ALL --security-opt no-new-privileges --memory 512m --pids-limit 64 \
-    --health-interval 1s --env ATTND_PORT=$port --publish "127.0.0.1::$port" "$image") || {
-    echo "0 passed, 1 failed"
-    exit 1
-}
-trap 'docker rm --force --volumes "$container" >/dev/null' EXIT
+closed=(--read-only --cap-drop ALL --security-opt no-new-privileges --memory 512m --pids-limit 64)
+containers=()
+network=
 
-# check WHAT COMMAND...
-check() {
-    if "${@:2}"; then
-        passed=$((passed + 1))
-        echo "ok      $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $1"
-    fi
+tidy() {
+    [ "$failed" -eq 0 ] || docker logs --tail 30 "${containers[0]}"
+    [ ${#containers[@]} -eq 0 ] || docker rm --force --volumes "${containers[@]}" >/dev/null
+    [ -z "$network" ] || docker network rm "$network" >/dev/null
+}
+trap tidy EXIT
+
+# start RUN-ARGUMENTS...: sets `container`
+start() {
+    container=$(docker run --detach "${closed[@]}" "$@" "$image") || return 1
+    containers+=("$container")
 }
 
 state() {
     docker inspect --format "{{.State.$1}}" "$container"
 }
 
-becomes_healthy() {
-    for _ in $(seq 150); do
-        [ "$(state Health.Status)" != healthy ] || return 0
-        [ "$(state Running)" = true ] || return 1
-        sleep 0.1
-    done
-    return 1
-}
+is_healthy() { [ "$(state Health.Status)" = healthy ]; }
 
+# The published weights and output of the worked example.
 answers_the_cat() {
     curl --silent --show-error --max-time 5 "http://$address/v1/attention" --data '{"tokens": ["the", "cat"], "decimals": 4,
         "q": [[0.3, -0.2, 0.5, 0.1], [1.1, -0.8, 0.2, 0.3]], "k": [[-0.4, -0.3, 0.2, 1.2], [1.6, -0.7, -0.4, -0.5]],
@@ -59,7 +55,7 @@ survives_long_urls() {
 stops_in_time() {
     local start
     start=$(date +%s%N)
-    docker stop --time 10 "$container" >/dev/null
+    docker stop -t 10 "$container" >/dev/null
     local milliseconds=$((($(date +%s%N) - start) / 1000000))
     echo "stopped after $milliseconds ms"
     [ "$milliseconds" -lt 2000 ]
@@ -67,6 +63,28 @@ stops_in_time() {
 
 ended_well() {
     [ "$(state ExitCode)" -eq 0 ] && [ "$(state OOMKilled)" = false ]
+}
+
+# A process that is the first of its container does not get a signal before it has said what to do with it.
+catches_sigterm() {
+    local caught
+    caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$(state Pid)/status" 2>/dev/null)
+    (((0x${caught:-0} >> 14) & 1))
+}
+
+stops_while_starting() {
+    for _ in 1 2 3 4 5; do
+        start && within 5 catches_sigterm && docker stop -t 10 "$container" >/dev/null && ended_well || return 1
+    done
+}
+
+# Any user will do, and no way leads out: only this machine reaches the container.
+works_cut_off() {
+    network=$(docker network create --internal "attentiond-test-$$")
+    start --user 12345:12345 --network "$network" --env ATTND_PORT=$port --health-interval 1s || return 1
+    address=$(docker inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$container"):$port
+    within 15 is_healthy && answers_the_cat &&
+        curl -sf --max-time 5 "http://$address/openapi.json" | jq -e '.openapi | startswith("3.1")' >/dev/null
 }
 
 is_small() {
@@ -80,15 +98,35 @@ runs_as_nobody() {
     [[ $(docker image inspect --format '{{.Config.User}}' "$image") =~ ^[1-9][0-9]*:[1-9][0-9]*$ ]]
 }
 
+has_labels() {
+    local labels
+    labels=$(docker image inspect --format '{{json .Config.Labels}}' "$image")
+    for name in title description licenses version revision created; do
+        jq -e --arg name "org.opencontainers.image.$name" '.[$name] | length > 0 and . != "unknown"' <<<"$labels" >/dev/null ||
+            { echo "no $name"; return 1; }
+    done
+}
+
+# No shell, no tools, nothing but the program, what it loads and a few lists.
+holds_only_what_it_loads() {
+    local files
+    files=$(docker export "$container" | tar -t | grep -vE '/$|^(dev|etc|proc|sys)/|^\.dockerenv$')
+    grep -x 'usr/share/attentiond/packages.txt' <<<"$files" >/dev/null || return 1
+    ! grep -vE '^usr/bin/attentiond$|^usr/share/attentiond/|^lib(64)?/([a-z0-9_]+-linux-gnu/)?[^/]*\.so(\.[0-9.]+)?$' <<<"$files"
+}
+
+check "a container starts" start --health-interval 1s --env ATTND_PORT=$port --publish "127.0.0.1::$port"
 address=$(docker port "$container" $port/tcp | head -n 1)
-check "healthy on port $port" becomes_healthy
+check "healthy on port $port" within 15 is_healthy
 check "the cat: the published weights and output" answers_the_cat
 check "the requests that crash old libmicrohttpd" survives_long_urls
 check "the cat once more" answers_the_cat
 check "stops within two seconds" stops_in_time
 check "exit code 0" ended_well
+check "exit code 0 when stopped while it starts" stops_while_starting
+check "another user, an internal network" works_cut_off
 check "at most 60 MB" is_small
 check "a numeric user that is not root" runs_as_nobody
-[ "$failed" -eq 0 ] || docker logs --tail 30 "$container"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+check "labels" has_labels
+check "nothing but the program and what it loads" holds_only_what_it_loads
+summary
