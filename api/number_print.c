@@ -63,6 +63,11 @@ INLINE int find_k(int q, bool narrow)
     return (q * 1262611 - (narrow ? 524031 : 0)) >> 22;
 }
 
+/* The one float whose shortest decimal, 7.038531e-26, is another float to whoever reads it as a double first: that
+ * double lies halfway between the two. It takes a digit more. */
+#define TWICE_ROUNDED 0x15ae43fd
+static const struct decimal twice_rounded = {70385307, -33};
+
 INLINE struct decimal shorten_float32(uint32_t bits)
 {
     uint32_t fraction = bits & 0x7fffff;
@@ -210,7 +215,7 @@ static __attribute__((noinline)) char *print_rest_float32(char *out, uint32_t bi
         *out = '0';
         return out + 1;
     }
-    struct decimal decimal = shorten_float32(bits);
+    struct decimal decimal = bits << 1 == TWICE_ROUNDED << 1 ? twice_rounded : shorten_float32(bits);
     int count = count_digits(decimal.digits);
     uint32_t nine = (uint32_t)(decimal.digits * tens[9 - count]);
     uint64_t rest = spread_eight(nine % 100000000);

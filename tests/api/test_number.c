@@ -199,6 +199,7 @@ START_TEST(printing_float32_has_its_own_shortest)
         {1234567936, "1234568000"},
         {1e20F, "100000000000000000000"},
         {-8.5e-5F, "-0.000085"},
+        {0x1.5c87fap-84F, "7.0385307e-26"}, /* strtof reads 7.038531e-26 back, but as a double it is the next float */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[NUMBER_TEXT_MAX];
