@@ -52,7 +52,7 @@ static void write_layout(struct writer *w, const char *name, const struct attent
 void bill_write(struct writer *w, const struct attention *a)
 {
     writer_object_begin(w);
-    write_layout(w, "request", a, (struct cost_layout){.kv_heads = a->kv_heads});
+    write_layout(w, "request", a, cost_own(a));
     write_layout(w, "multi_head", a, cost_multi_head(a));
     write_layout(w, "grouped_query", a, cost_grouped_query(a));
     write_layout(w, "multi_query", a, cost_multi_query());

@@ -9,6 +9,7 @@
 #include "api/query.h"
 #include "api/reply.h"
 #include "api/tables.h"
+#include "core/cost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,20 @@ static bool check_explain(struct job *job, struct error *err)
     return explain_check(&job->options, &job->attention, err);
 }
 
+static double count_flops(const struct job *job)
+{
+    return cost_count(&job->attention, cost_own(&job->attention)).total;
+}
+
+static bool check_flops(const struct job *job, struct error *err)
+{
+    double flops = count_flops(job);
+    return job->limits.flops == 0 || flops <= job->limits.flops ||
+           error_set(err, ERROR_TOO_LARGE, "",
+                     "This takes %.0f floating-point operations; the limit is %.0f (--max-flops).", flops,
+                     job->limits.flops);
+}
+
 static bool check(struct job *job, struct error *err)
 {
     bool tables = job->format == JOB_TEXT && job->kind == JOB_ATTENTION;
@@ -80,7 +95,7 @@ static bool check(struct job *job, struct error *err)
         return false;
     if ((tables || job->kind == JOB_EXPLAIN) && !query_check(&job->attention, job->limits.memory, err))
         return false;
-    return reply_plan(&job->reply, &job->options, &job->attention, &job->limits, err);
+    return check_flops(job, err) && reply_plan(&job->reply, &job->options, &job->attention, &job->limits, err);
 }
 
 /* The text goes as soon as its numbers are out, the document as soon as its options are. */
@@ -127,7 +142,7 @@ double job_work(const struct job *job)
 {
     if (job->kind == JOB_MERGE)
         return join_work(&job->join);
-    return attention_flops(&job->attention) + FLOPS_PER_NUMBER * (double)job->reply.sections.numbers;
+    return count_flops(job) + FLOPS_PER_NUMBER * (double)job->reply.sections.numbers;
 }
 
 size_t job_numbers(const struct job *job)

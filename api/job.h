@@ -25,6 +25,7 @@ enum job_format {
 struct job_limits {
     size_t elements;       /* numbers in the tensors of one request, and in what is computed from them */
     size_t reply_elements; /* numbers in one reply */
+    double flops;          /* operations of one request (core/cost.h); 0: any number */
     size_t memory;         /* bytes that one request may hold */
     size_t whole_elements; /* a reply of up to so many numbers is made in one piece; 0: the default (REPLY_WHOLE_MAX) */
 };

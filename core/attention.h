@@ -39,9 +39,6 @@ const char *attention_lacks(const struct attention *a, enum quantity quantity);
 size_t attention_width(const struct attention *a, enum quantity quantity);
 size_t attention_count(const struct attention *a, enum quantity quantity);
 
-/* Floating-point operations of attention_prepare and attention_run together, roughly; no overflow (double). */
-double attention_flops(const struct attention *a);
-
 /* Projections, rotary embedding, the past put in front, the mask made ready. A projection that overflows is
  * ERROR_INVALID. */
 bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err);

@@ -419,17 +419,3 @@ size_t attention_count(const struct attention *a, enum quantity quantity)
             return (size_t)-1;
     return count;
 }
-
-double attention_flops(const struct attention *a)
-{
-    const struct attention_request *r = a->request;
-    double rows = (double)a->batch * (double)a->queries;
-    double new_rows = (double)a->batch * (double)(a->keys - a->past);
-    double flops = rows * (double)a->heads * (double)a->keys * (2.0 * (double)(a->d_k + a->d_v) + 12.0);
-    if (r->w_q.data)
-        flops += 2 * (rows * (double)tensor_count(r->w_q) +
-                      new_rows * (double)(tensor_count(r->w_k) + tensor_count(r->w_v)));
-    if (r->w_o.data)
-        flops += 2 * rows * (double)tensor_count(r->w_o);
-    return flops;
-}

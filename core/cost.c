@@ -11,6 +11,11 @@ const char *cost_step_name(enum cost_step step)
     return names[step];
 }
 
+struct cost_layout cost_own(const struct attention *a)
+{
+    return (struct cost_layout){.kv_heads = a->kv_heads};
+}
+
 struct cost_layout cost_multi_head(const struct attention *a)
 {
     return (struct cost_layout){.kv_heads = a->heads};

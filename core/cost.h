@@ -49,8 +49,9 @@ struct cost_layout {
     size_t latent, rotary;
 };
 
-/* Layouts beside that of the request. Grouped: its own kv_heads where those are groups (1 < G < H), else the largest
- * divisor of H that is not above its square root. */
+/* The request's own layout, and others beside it. Grouped: its own kv_heads where those are groups (1 < G < H), else
+ * the largest divisor of H that is not above its square root. */
+struct cost_layout cost_own(const struct attention *a);
 struct cost_layout cost_multi_head(const struct attention *a);
 struct cost_layout cost_grouped_query(const struct attention *a);
 struct cost_layout cost_multi_query(void);

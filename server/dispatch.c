@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define TIMING_SIZE (3 * DIGITS_MAX + 64)
+#define TIMING_SIZE (4 * DIGITS_MAX + 80)
 
 static char *put_timing(char *out, const char *name, int64_t nanoseconds)
 {
@@ -24,7 +24,10 @@ static void write_timing(const struct exchange *x, char out[TIMING_SIZE])
 {
     out = put_timing(out, "parse", clock_from_seconds(job_parse_seconds(x->work->job)));
     out = put_timing(out, ", queue", x->queue);
-    *put_timing(out, ", compute", clock_from_seconds(job_compute_seconds(x->work->job))) = '\0';
+    out = put_timing(out, ", compute", clock_from_seconds(job_compute_seconds(x->work->job)));
+    if (x->work->serialize > 0) /* a reply in blocks is written after its head has gone */
+        out = put_timing(out, ", serialize", x->work->serialize);
+    *out = '\0';
 }
 
 static enum MHD_Result send_result(struct exchange *x)
@@ -38,10 +41,9 @@ static enum MHD_Result send_result(struct exchange *x)
     }
     if (work->problem != PROBLEM_NONE)
         return answer_problem(x, &(struct problem){.code = work->problem}, &work->reply);
-    struct answer answer = {.status = 200, .media_type = job_media_type(work->job)};
+    write_timing(x, timing);
+    struct answer answer = {.status = 200, .media_type = job_media_type(work->job), .timing = timing};
     if (job_blocks(work->job) == 1) {
-        write_timing(x, timing);
-        answer.timing = timing;
         answer.packed = work->packed;
         answer.body = work->reply;
         work->reply = (struct text){0};

@@ -154,6 +154,7 @@ static void set_limits(struct server *server)
     }
     server->limits = (struct job_limits){.elements = settings->max_elements,
                                          .reply_elements = settings->max_reply_elements,
+                                         .flops = (double)settings->max_flops,
                                          .memory = settings->request_memory};
     server->held.limit = settings->memory;
 }

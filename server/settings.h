@@ -35,6 +35,8 @@
     X(max_header, "max-header", SIZE, "12K", 256, 32768, "bytes of a request's header fields") \
     X(max_elements, "max-elements", COUNT, "67108864", 1, 1e12, "numbers in the tensors of one request") \
     X(max_reply_elements, "max-reply-elements", COUNT, "268435456", 1, 1e12, "numbers in one reply") \
+    X(max_flops, "max-flops", COUNT, "10000000000000", 1, 1e18, \
+      "floating-point operations of one request, counted as \"cost\" does") \
     X(request_memory, "request-memory", SIZE, "1G", 65536, 1e15, "bytes that one request may hold") \
     X(memory, "memory", SIZE, "2G", 65536, 1e15, \
       "bytes that bodies and replies under way may hold together; more get 503") \

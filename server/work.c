@@ -89,8 +89,10 @@ static bool encode(struct work *work, struct error *err)
 {
     if (job_blocks(work->job) != 1)
         return charge_job(work, err);
+    int64_t start = clock_now();
     if (job_block(work->job, 0, &work->reply) && !work->reply.failed) {
         work->packed = work->wants_gzip && work->reply.length >= CODING_LEAST && coding_pack(&work->reply);
+        work->serialize = clock_now() - start;
         return true;
     }
     return error_set(err, ERROR_MEMORY, "", "There was no memory for the reply.");

@@ -41,6 +41,7 @@ struct work {
     struct text reply;
     bool packed;           /* the reply is gzip */
     int64_t queued, begun; /* when */
+    int64_t serialize;     /* how long the reply in one block took to write; 0 for others */
 
     atomic_int state; /* enum work_state */
     atomic_bool cancel;

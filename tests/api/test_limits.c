@@ -24,6 +24,20 @@ START_TEST(tensors_past_the_limit)
 }
 END_TEST
 
+/* P = 6 pairs of width 2, values of width 1: 2 P 2 + 6 P + 2 P */
+START_TEST(operations_past_the_limit)
+{
+    struct exchange x = run_limited(",\"include\":[\"cost\"]", (struct job_limits){.flops = 72});
+    ck_assert_msg(x.good, "%s", x.err.faults[0].text);
+    ck_assert_double_eq(json_number_value(exchange_at(x.reply, "cost.request.flops.total")), 72);
+    exchange_end(&x);
+    x = run_limited("", (struct job_limits){.flops = 71});
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "72 floating-point operations; the limit is 71 (--max-flops)"));
+    exchange_end(&x);
+}
+END_TEST
+
 START_TEST(a_packed_tensor_is_priced_before_memory_is_taken)
 {
     struct exchange x =
@@ -108,6 +122,7 @@ Suite *limits_suite(void)
     Suite *suite = suite_create("limits");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, tensors_past_the_limit);
+    tcase_add_test(tests, operations_past_the_limit);
     tcase_add_test(tests, a_packed_tensor_is_priced_before_memory_is_taken);
     tcase_add_loop_test(tests, replies_past_the_limit, 0, (int)(sizeof replies / sizeof *replies));
     tcase_add_test(tests, memory_past_the_limit);

@@ -13,7 +13,8 @@ static struct service service;
 
 static void start(void)
 {
-    service = service_start((const char *const[]){"--max-body", "64K", "--max-elements", "3000", NULL});
+    service = service_start(
+        (const char *const[]){"--max-body", "64K", "--max-elements", "3000", "--max-flops", "200000", NULL});
 }
 
 static void stop(void)
@@ -169,6 +170,18 @@ START_TEST(too_many_numbers_is_413)
 }
 END_TEST
 
+/* 14 operations for each of 150 * 150 pairs */
+START_TEST(too_much_work_is_413_with_both_numbers)
+{
+    char *body = sample_square(150, 2, "\"include\":[\"output\"]");
+    json_t *problem = refuse_body(body, 413);
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(problem, "detail")), "315000"));
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(problem, "detail")), "200000"));
+    json_decref(problem);
+    free(body);
+}
+END_TEST
+
 START_TEST(what_cannot_be_json_is_415_with_accept_post)
 {
     static const char *const types[] = {"multipart/form-data; boundary=x",
@@ -296,6 +309,7 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, chunked_body_too_large_is_413);
     tcase_add_test(tests, endless_chunked_body_is_cut_off);
     tcase_add_test(tests, too_many_numbers_is_413);
+    tcase_add_test(tests, too_much_work_is_413_with_both_numbers);
     tcase_add_loop_test(tests, what_cannot_be_json_is_415_with_accept_post, 0, 6);
     tcase_add_loop_test(tests, what_may_be_json_is_taken, 0, 6);
     tcase_add_test(tests, unknown_content_coding_is_415);

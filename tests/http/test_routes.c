@@ -146,6 +146,7 @@ START_TEST(attention_computes)
     ck_assert_ptr_nonnull(strstr(value, "parse;dur="));
     ck_assert_ptr_nonnull(strstr(value, "queue;dur="));
     ck_assert_ptr_nonnull(strstr(value, "compute;dur="));
+    ck_assert_ptr_nonnull(strstr(value, "serialize;dur="));
     json_t *root = client_json(&reply);
     const json_t *row = json_array_get(json_object_get(root, "weights"), 1);
     ck_assert_double_eq_tol(json_real_value(json_array_get(row, 0)), 0.2799, 5e-5);
@@ -197,9 +198,9 @@ END_TEST
 START_TEST(info_tells_versions_and_limits)
 {
     static const char *const limits[] = {
-        "port",     "workers",      "queue",          "max_connections", "max_body",      "max_header",
-        "memory",   "max_elements", "request_memory", "header_timeout",  "body_timeout",  "max_reply_elements",
-        "deadline", "idle_timeout", "write_timeout",  "drain_timeout",   "shutdown_delay"};
+        "port",     "workers",      "queue",          "max_connections", "max_body",       "max_header",
+        "memory",   "max_elements", "request_memory", "header_timeout",  "body_timeout",   "max_reply_elements",
+        "deadline", "idle_timeout", "write_timeout",  "drain_timeout",   "shutdown_delay", "max_flops"};
     struct client_reply reply = client_get(&service, "/v1/info");
     json_t *root = client_json(&reply);
     const json_t *libraries = json_object_get(root, "libraries");

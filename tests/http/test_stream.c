@@ -60,12 +60,15 @@ static struct wire ask_for_weights(const char *version, size_t n)
 
 START_TEST(large_reply_is_chunked_and_whole)
 {
-    char value[64];
+    char value[128];
     char *body = sample_square(WHOLE, 2, "\"include\":[\"weights\"]");
     struct client_reply reply = client_post(&service, "/v1/attention", body);
     ck_assert_msg(reply.status == 200, "%.300s", reply.body);
     ck_assert_ptr_nonnull(client_header(&reply, "Transfer-Encoding", value, sizeof value));
     ck_assert_ptr_null(client_header(&reply, "Content-Length", value, sizeof value));
+    ck_assert_ptr_nonnull(client_header(&reply, "Server-Timing", value, sizeof value));
+    ck_assert_ptr_nonnull(strstr(value, "parse;dur="));
+    ck_assert_ptr_nonnull(strstr(value, "compute;dur="));
     json_t *root = client_json(&reply);
     const json_t *weights = json_object_get(root, "weights");
     ck_assert_uint_eq(json_array_size(weights), WHOLE);
