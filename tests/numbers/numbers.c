@@ -107,8 +107,10 @@ int main(int count, char **arguments)
     size_t values =
         count > 1 ? strtoul(arguments[1], NULL, 10) / TASKS * TASKS : (size_t)100000000 / TASKS * TASKS + TASKS;
     size_t step = count > 2 ? strtoul(arguments[2], NULL, 10) : 1;
-    if (values == 0 || step == 0)
+    if (values == 0 || step == 0) {
+        fprintf(stderr, "usage: numbers [COUNT [FLOAT_STEP]], a count of at least %d\n", TASKS);
         return EXIT_FAILURE;
+    }
     struct check checks[] = {
         {.title = "random and adversarial decimals read as strtod reads them", .run = check_reading, .count = values},
         {.title = "random float64 print shortest, nearest, and read back", .run = check_doubles, .count = values},
