@@ -13,7 +13,7 @@
  * follows the number is not looked at, except that "01" or "1." are no numbers. */
 const char *number_read(const char *start, const char *end, double *value);
 
-/* The shortest decimal that reads back to the same double (float64) or, read as a double and then rounded, to the same
+/* The shortest decimal that reads back to the same double (float64) or, read at once or by way of a double, to the same
  * float (float32), nearest to the true value among those; written without a terminating NUL; returns the end. Finite
  * values only. At most 32 bytes. Form: plain digits while the decimal exponent is -5 .. 20 ("0.00001", "120", "-0"; no
  * trailing ".0"), else "1e-7", "1.5e+21" as JavaScript prints them. */

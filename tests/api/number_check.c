@@ -36,10 +36,10 @@ static bool is_float64(const char *text, double value)
     return strtod(text, NULL) == value;
 }
 
-/* As this service and whoever reads JSON through doubles would, not as strtof. */
+/* To those who read it as a float, and to those who read JSON through doubles, as this service does. */
 static bool is_float32(const char *text, double value)
 {
-    return (float)strtod(text, NULL) == (float)value;
+    return strtof(text, NULL) == (float)value && (float)strtod(text, NULL) == (float)value;
 }
 
 /* "d.ddde+x" one unit in the last digit away from zero; false when that needs another digit in front. */
@@ -176,9 +176,16 @@ static double join(uint64_t digits, int exponent)
     return value;
 }
 
+/* Where the double is no middle between two floats, reading it as a float gives the same. */
 static bool reads_back_quickly(uint64_t digits, int exponent, float value)
 {
-    return (float)join(digits, exponent) == value;
+    double x = join(digits, exponent);
+    double next = (double)nextafterf(value, x < (double)value ? 0 : INFINITY);
+    if (x != ((double)value + next) / 2)
+        return (float)x == value;
+    char text[64];
+    snprintf(text, sizeof text, "%llue%d", (unsigned long long)digits, exponent);
+    return is_float32(text, (double)value);
 }
 
 bool number_check_float32_quickly(float value)
