@@ -201,13 +201,14 @@ static bool parse(struct reading *r, struct document *document)
     return r->envelope.fault.why ? refuse_found(r) : true;
 }
 
-bool document_read(struct document *document, const char *text, size_t length, struct arena *arena, struct error *err)
+bool document_read(struct document *document, const char *text, size_t length, struct pool *pool, struct arena *arena,
+                   struct error *err)
 {
     struct reading r = {.text = text, .length = length, .err = err};
     *document = (struct document){0};
     if (starts_with_mark(&r))
         return refuse_at(&r, 0, "the text starts with a byte order mark");
-    bool good = envelope_cut(&r.envelope, document, text, length, arena, err) && parse(&r, document);
+    bool good = envelope_cut(&r.envelope, document, text, length, pool, arena, err) && parse(&r, document);
     envelope_free(&r.envelope);
     if (!good)
         document_free(document);

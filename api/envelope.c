@@ -2,6 +2,7 @@
 #include "api/envelope.h"
 
 #include "api/matrix.h"
+#include "api/space.h"
 
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct cutter {
     struct document *document;
     struct matrix_buffer buffer;
     size_t matrix_room, anchor_room;
+    struct pool *pool;
     struct arena *arena;
     struct error *err;
     bool refused;   /* the error is in err */
@@ -35,13 +37,6 @@ static bool refuse(struct cutter *c)
 {
     c->refused = true;
     return false;
-}
-
-static const char *skip_space(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
-        at++;
-    return at;
 }
 
 /* `block` of *room elements with room for one more behind `count`, or NULL. */
@@ -122,7 +117,7 @@ static bool pass_string(struct cutter *c)
             quote = memchr(at, '"', (size_t)(c->end - at));
     }
     c->at = quote ? quote + 1 : c->end;
-    const char *next = skip_space(c->at, c->end);
+    const char *next = space_skip(c->at, c->end);
     return has_nul && next < c->end && *next == ':' ? copy_name_without_nul(c, start, c->at) : true;
 }
 
@@ -134,7 +129,7 @@ static bool starts_matrix(struct cutter *c)
     size_t nested = 0;
     if (at < c->leaf)
         return false;
-    for (; at < c->end && *at == '['; at = skip_space(at + 1, c->end))
+    for (; at < c->end && *at == '['; at = space_skip(at + 1, c->end))
         nested++;
     c->leaf = at;
     size_t left = (size_t)(c->end - at);
@@ -194,8 +189,13 @@ static bool add_matrix(struct cutter *c, size_t *number)
 static bool cut_matrix(struct cutter *c)
 {
     size_t number;
-    struct matrix_reader r = {
-        .at = c->at, .end = c->end, .depth = c->depth, .arena = c->arena, .buffer = &c->buffer, .err = c->err};
+    struct matrix_reader r = {.at = c->at,
+                              .end = c->end,
+                              .depth = c->depth,
+                              .pool = c->pool,
+                              .arena = c->arena,
+                              .buffer = &c->buffer,
+                              .err = c->err};
     if (!copy_up_to(c, c->at) || !drop_anchor(c, c->at) || !add_matrix(c, &number))
         return false;
     c->tree += CONTAINER_BYTES;
@@ -268,7 +268,7 @@ static bool cut_all(struct cutter *c)
 }
 
 bool envelope_cut(struct envelope *envelope, struct document *document, const char *text, size_t length,
-                  struct arena *arena, struct error *err)
+                  struct pool *pool, struct arena *arena, struct error *err)
 {
     struct cutter c = {.text = text,
                        .at = text,
@@ -277,6 +277,7 @@ bool envelope_cut(struct envelope *envelope, struct document *document, const ch
                        .end = text + length,
                        .envelope = envelope,
                        .document = document,
+                       .pool = pool,
                        .arena = arena,
                        .err = err};
     bool good = cut_all(&c);

@@ -29,7 +29,7 @@ struct envelope {
 /* Fills `document`'s matrices. Only brackets outside matrices are counted, nothing there is checked: that is left to a
  * parser. False and an error when memory runs out or the arena's limit is passed (the parser's tree is priced, too). */
 bool envelope_cut(struct envelope *envelope, struct document *document, const char *text, size_t length,
-                  struct arena *arena, struct error *err);
+                  struct pool *pool, struct arena *arena, struct error *err);
 void envelope_free(struct envelope *envelope);
 
 /* The byte of the original that a byte of the envelope comes from. */

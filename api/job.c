@@ -99,10 +99,10 @@ static bool check(struct job *job, struct error *err)
 }
 
 /* The text goes as soon as its numbers are out, the document as soon as its options are. */
-static bool decode(struct job *job, struct text *body, struct error *err)
+static bool decode(struct job *job, struct text *body, struct pool *pool, struct error *err)
 {
     struct document document = {0};
-    bool good = document_read(&document, body->data ? body->data : "", body->length, job->arena, err);
+    bool good = document_read(&document, body->data ? body->data : "", body->length, pool, job->arena, err);
     text_free(body);
     if (good) {
         good = decode_members(job, &document, err);
@@ -112,7 +112,7 @@ static bool decode(struct job *job, struct text *body, struct error *err)
 }
 
 struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
-                    struct error *err)
+                    struct pool *pool, struct error *err)
 {
     double start = now();
     struct job *job = calloc(1, sizeof *job);
@@ -128,7 +128,7 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
         free(job);
         return NULL;
     }
-    if (!decode(job, body, err)) {
+    if (!decode(job, body, pool, err)) {
         job_free(job);
         return NULL;
     }

@@ -35,7 +35,7 @@ struct job;
 /* Decodes and checks a body: everything that can be refused without computing is refused here. The text is taken over:
  * freed and zeroed as soon as it is decoded (also on failure). NULL and an error. Runs on the calling thread. */
 struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
-                    struct error *err);
+                    struct pool *pool, struct error *err);
 
 /* Roughly how much there is to do, in floating-point operations, numbers to print included: decides whether a thread
  * hop pays. */

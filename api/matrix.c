@@ -1,31 +1,16 @@
 /* Arrays of numbers from text to doubles: an explicit stack of lengths, and one tight loop for a row. */
 #include "api/matrix.h"
 
+#include "api/matrix_ahead.h"
 #include "api/number.h"
+#include "api/number_run.h"
+#include "api/space.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 512
 #define SMALL_COUNT 2048 /* up to this a copy is cheaper than a block of pages */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-static const char *skip_space(const char *at, const char *end)
-{
-    while (at < end && is_space(*at))
-        at++;
-    return at;
-}
-
-static bool starts_number(char c)
-{
-    return (unsigned char)(c - '0') <= 9 || c == '-';
-}
 
 static enum matrix_step fail(struct matrix_reader *r, const char *at, const char *why)
 {
@@ -73,6 +58,13 @@ static bool grow(struct matrix_reader *r)
     return (guess > twice && grow_to(r, guess, &unused)) || grow_to(r, twice, r->err);
 }
 
+bool matrix_reserve(struct matrix_reader *r, size_t more)
+{
+    struct error unused = {0};
+    return r->matrix.count + more <= r->buffer->capacity ||
+           grow_to(r, r->matrix.count + more + more / 8 + FIRST_CAPACITY, &unused);
+}
+
 /* Room for one value at count. A matrix at fault keeps none. */
 static bool make_room(struct matrix_reader *r)
 {
@@ -97,17 +89,6 @@ static void note_first(bool *has, size_t *first, size_t position)
     *has = true;
 }
 
-/* The number after a comma at `at`, or NULL when something else stands there. */
-static const char *find_next_number(const char *at, const char *end)
-{
-    if (at == end || *at != ',')
-        return NULL;
-    at++;
-    if (at < end && is_space(*at))
-        at = skip_space(at, end);
-    return at < end && starts_number(*at) ? at : NULL;
-}
-
 /* What stands at r->at looks like a number and is none. */
 static enum matrix_step refuse_number(struct matrix_reader *r)
 {
@@ -115,30 +96,6 @@ static enum matrix_step refuse_number(struct matrix_reader *r)
     bool is_number = number_read(r->at, r->end, &value) != NULL;
     return fail(r, r->at,
                 is_number ? "this number is beyond what a 64-bit float holds" : "this is not how JSON writes a number");
-}
-
-/* Numbers from `at` while there are more and room for them; how many. r->at ends behind the last; *next is where the
- * next one starts, or NULL. Nothing but locals is touched between two numbers. */
-static size_t read_run(struct matrix_reader *r, const char **next)
-{
-    const char *end = r->end;
-    const char *at = r->at;
-    const char *after = at;
-    double *start = r->buffer->values + r->matrix.count;
-    double *stop = r->buffer->values + r->buffer->capacity;
-    double *out = start;
-    double value;
-    for (; at && out < stop; at = find_next_number(after, end)) {
-        after = number_read(at, end, &value);
-        if (!after || !(fabs(value) <= DBL_MAX)) {
-            after = at;
-            break;
-        }
-        *out++ = value;
-    }
-    r->at = after;
-    *next = at;
-    return (size_t)(out - start);
 }
 
 /* As many numbers as follow one another. */
@@ -151,7 +108,8 @@ static enum matrix_step take_numbers(struct matrix_reader *r)
         if (!make_room(r))
             return MATRIX_REFUSED;
         r->at = next;
-        size_t taken = read_run(r, &next);
+        size_t taken = number_run(&r->at, r->end, r->buffer->values + r->matrix.count,
+                                  r->buffer->capacity - r->matrix.count, &next);
         if (taken == 0)
             return refuse_number(r);
         r->matrix.count += taken;
@@ -212,7 +170,7 @@ static enum matrix_step open_array(struct matrix_reader *r)
     if (r->level == TENSOR_RANK_MAX)
         note_fault(r, MATRIX_RANK, r->level);
     r->length[++r->level] = 0;
-    r->at = skip_space(r->at + 1, r->end);
+    r->at = space_skip(r->at + 1, r->end);
     if (r->at == r->end || *r->at != ']')
         return MATRIX_ON;
     note_fault(r, MATRIX_EMPTY, r->level - 1);
@@ -224,11 +182,11 @@ static enum matrix_step open_array(struct matrix_reader *r)
 static enum matrix_step take_separators(struct matrix_reader *r)
 {
     while (r->level > 0) {
-        r->at = skip_space(r->at, r->end);
+        r->at = space_skip(r->at, r->end);
         if (r->at == r->end || (*r->at != ',' && *r->at != ']'))
             return fail(r, r->at, "',' or ']' is expected here");
         if (*r->at == ',') {
-            r->at = skip_space(r->at + 1, r->end);
+            r->at = space_skip(r->at + 1, r->end);
             return MATRIX_ON;
         }
         close_array(r);
@@ -262,7 +220,7 @@ static enum matrix_step take_value(struct matrix_reader *r)
         note_fault(r, MATRIX_ELEMENT, r->level);
         return MATRIX_STRANGER;
     default:
-        return starts_number(*r->at) ? take_numbers(r) : fail(r, r->at, "a value is expected here");
+        return number_run_starts(*r->at) ? take_numbers(r) : fail(r, r->at, "a value is expected here");
     }
 }
 
@@ -297,6 +255,7 @@ enum matrix_step matrix_read(struct matrix_reader *r)
     }
     while (step == MATRIX_ON) {
         if (r->at < r->end && *r->at == '[') {
+            matrix_ahead(r);
             step = take_array(r);
             continue;
         }

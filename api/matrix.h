@@ -3,6 +3,7 @@
 #define API_MATRIX_H
 
 #include "api/document.h"
+#include "core/pool.h"
 
 /* Where values gather; kept from one matrix to the next, so that small ones cost one exact block each. Zero-initialise.
  */
@@ -20,10 +21,11 @@ enum matrix_step {
     MATRIX_REFUSED,  /* the arena's error is in `err` */
 };
 
-/* Set the first five, zero the rest. */
+/* Set the first six, zero the rest. */
 struct matrix_reader {
     const char *at, *end; /* at: the opening bracket */
     size_t depth;         /* brackets that are open around it */
+    struct pool *pool;    /* reads long matrices together; may be NULL */
     struct arena *arena;
     struct matrix_buffer *buffer;
     struct error *err;
@@ -31,9 +33,13 @@ struct matrix_reader {
     const char *why;
     const char *start;                     /* where it begins */
     size_t level;                          /* brackets open in it */
+    const char *alone;                     /* rows before it are read one after the other */
     size_t length[DOCUMENT_DEPTH_MAX + 1]; /* elements so far in the array that is open at each level */
 };
 
 enum matrix_step matrix_read(struct matrix_reader *r);
+
+/* Makes room for `more` values behind those that there are; false without an error when there is none. */
+bool matrix_reserve(struct matrix_reader *r, size_t more);
 
 #endif
