@@ -9,7 +9,7 @@
 
 #define FUSED_ROWS_FLOAT32 256
 #define FUSED_ROWS_FLOAT64 128
-#define FUSED_KEYS 256
+#define FUSED_KEYS 512
 #define FUSED_SPLITS_MAX 16
 
 /* True for requests whose output comes from here: a matter of the request alone, never of what else is wanted. */
