@@ -380,8 +380,9 @@ fuzz-corpus: | deps-fuzz ## run the fuzz targets over their corpus once, with li
 numbers: $B/tests/numbers/numbers ## check all float32 and 10^8 random doubles and decimals (minutes)
 	@$< $(NUMBERS)
 
-bench: $(BENCHES) ## measure, beside the peers that are installed (BENCH_PYTHON: one that has orjson and numpy)
-	@set -e; for program in $^; do $$program; done
+bench: $(BENCHES) $B/attentiond ## measure, beside the peers that are installed (BENCH_PYTHON: a python3 that has them)
+	@set -e; for program in $(BENCHES); do echo "== $$program"; $$program; done
+	@echo "== tests/bench/service.py"; python3 tests/bench/service.py $B/attentiond
 
 ### The container ######################################################################################################
 

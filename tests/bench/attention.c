@@ -1,14 +1,24 @@
-/* P4, P5, P6: attention in the core beside OpenBLAS's own product, one run, medians. Usage: attention [n d [heads]] */
+/* P4, P5, P6: attention in the core beside OpenBLAS's own product and PyTorch's attention (BENCH_PYTHON: a python3 that
+ * has torch), in one run, medians. A row tells milliseconds on one thread, GFLOP/s (4 h n n d operations), that over
+ * sgemm's at 2048^3, the time of the causal mask over that without, and how many times as fast two threads are; then
+ * how many times as fast as SDPA on one thread, SDPA's own causal ratio, and two threads over the better of SDPA's one
+ * and two. Usage: attention [n d [heads]] */
 #include "core/attention.h"
 #include "core/blas.h"
 #include "core/lanes.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#define REPEATS 5
+#define REPEATS 7
+#define LARGE 1e11 /* operations: fewer repeats */
 
 struct setup {
     enum dtype dtype;
@@ -16,6 +26,11 @@ struct setup {
     bool causal;
     struct pool *pool;
 };
+
+static int count_repeats(const struct setup *s)
+{
+    return 4.0 * (double)s->heads * (double)s->n * (double)s->n * (double)s->d > LARGE ? 3 : REPEATS;
+}
 
 static double now(void)
 {
@@ -75,15 +90,16 @@ static double median_attention(const struct setup *s)
     request.v = tensor_dense(s->dtype, 3, shape, numbers(s->dtype, count));
     void *out = numbers(s->dtype, count);
     double times[REPEATS];
+    int repeats = count_repeats(s);
     attend(s, &request, out);
-    for (size_t r = 0; r < REPEATS; r++)
+    for (int r = 0; r < repeats; r++)
         times[r] = attend(s, &request, out);
-    qsort(times, REPEATS, sizeof *times, compare);
+    qsort(times, (size_t)repeats, sizeof *times, compare);
     free(request.q.data);
     free(request.k.data);
     free(request.v.data);
     free(out);
-    return times[REPEATS / 2];
+    return times[repeats / 2];
 }
 
 static double median_product(enum dtype dtype, size_t n)
@@ -104,8 +120,53 @@ static double median_product(enum dtype dtype, size_t n)
     return times[REPEATS / 2];
 }
 
-static void compare_shape(struct setup s, struct pool *two)
+/* PyTorch in a process of its own, which answers a line for a line; NULL where it is not installed. */
+struct peer {
+    FILE *ask, *answer;
+};
+
+struct peer_times {
+    double plain, causal, shared; /* seconds */
+};
+
+static bool open_peer(struct peer *peer)
 {
+    const char *named = getenv("BENCH_PYTHON");
+    char *command[] = {(char *)(uintptr_t)(named ? named : "python3"), "tests/bench/attention_sdpa.py", NULL};
+    int to[2], from[2];
+    pid_t child;
+    posix_spawn_file_actions_t actions;
+    signal(SIGPIPE, SIG_IGN);
+    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0)
+        return false;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    bool started = posix_spawnp(&child, command[0], &actions, NULL, command, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(to[0]);
+    close(from[1]);
+    *peer = (struct peer){fdopen(to[1], "w"), fdopen(from[0], "r")};
+    return started && peer->ask && peer->answer;
+}
+
+/* Where it does not answer it is asked no more. */
+static bool ask_peer(struct peer *peer, const struct setup *s, struct peer_times *times)
+{
+    char line[200] = "";
+    if (!peer->ask || fprintf(peer->ask, "%zu %zu %zu %d\n", s->heads, s->n, s->d, count_repeats(s)) < 0 ||
+        fflush(peer->ask) != 0 || !fgets(line, sizeof line, peer->answer) ||
+        sscanf(line, "%lf %lf %lf", &times->plain, &times->causal, &times->shared) != 3) {
+        peer->ask = NULL;
+        return false;
+    }
+    return true;
+}
+
+static void compare_shape(struct setup s, struct pool *two, struct peer *peer)
+{
+    struct peer_times theirs;
     double product = 2e-9 * 2048 * 2048 * 2048 / median_product(s.dtype, 2048);
     double flops = 4e-9 * (double)s.heads * (double)s.n * (double)s.n * (double)s.d;
     double plain = median_attention(&s);
@@ -114,36 +175,49 @@ static void compare_shape(struct setup s, struct pool *two)
     s.causal = false;
     s.pool = two;
     double shared = median_attention(&s);
-    printf(
-        "%s h=%zu n=%zu d=%zu: %.2f ms, %.1f GFLOP/s, %.2f of gemm's %.1f; causal %.2f of that time; two workers %.2f "
-        "times as fast\n",
-        dtype_name(s.dtype), s.heads, s.n, s.d, plain * 1e3, flops / plain, flops / plain / product, product,
-        causal / plain, plain / shared);
+    printf("%s %2zu %6zu %4zu %10.2f %8.1f %6.2f %8.2f %8.2f", dtype_name(s.dtype), s.heads, s.n, s.d, plain * 1e3,
+           flops / plain, flops / plain / product, causal / plain, plain / shared);
+    if (s.dtype == DTYPE_FLOAT32 && ask_peer(peer, &s, &theirs))
+        printf(" %8.2f %8.2f %8.2f", theirs.plain / plain, theirs.causal / theirs.plain,
+               (theirs.plain < theirs.shared ? theirs.plain : theirs.shared) / shared);
+    printf("\n");
     fflush(stdout);
+}
+
+static void print_head(const struct peer *peer)
+{
+    printf("OpenBLAS kernel %s, rows by %s\n", blas_core(), lanes_best()->name);
+    printf("          h      n    d         ms  GFLOP/s  /gemm   causal  2 cores%s\n",
+           peer->ask ? "   * SDPA   causal  2 cores" : "; PyTorch is not installed");
 }
 
 int main(int count, char **words)
 {
+    static const size_t sizes[] = {64, 256, 1024, 2048, 4096, 16384};
+    static const size_t widths[] = {32, 64, 80, 128, 256};
     struct error err = {0};
+    struct peer peer = {0};
+    struct peer_times first;
+    struct setup s = {.dtype = DTYPE_FLOAT32, .heads = count > 3 ? strtoul(words[3], NULL, 10) : 8, .n = 64, .d = 64};
     if (!blas_start(&err)) {
         fprintf(stderr, "%s\n", err.faults[0].text);
         return 1;
     }
+    if (!open_peer(&peer) || !ask_peer(&peer, &s, &first))
+        peer.ask = NULL;
     struct pool *two = pool_start(1, 1); /* the caller is the second worker */
-    printf("OpenBLAS kernel %s, rows by %s\n", blas_core(), lanes_best()->name);
-    const size_t shapes[][3] = {{8, 64, 64},   {8, 256, 64},   {8, 512, 64},   {8, 1024, 64},
-                                {8, 2048, 64}, {8, 4096, 64},  {1, 16384, 64}, {8, 2048, 32},
-                                {8, 2048, 80}, {8, 2048, 128}, {4, 2048, 256}};
+    print_head(&peer);
     if (count >= 3) {
-        struct setup s = {.dtype = DTYPE_FLOAT32, .heads = count > 3 ? strtoul(words[3], NULL, 10) : 8};
         s.n = strtoul(words[1], NULL, 10);
         s.d = strtoul(words[2], NULL, 10);
-        compare_shape(s, two);
+        compare_shape(s, two, &peer);
     }
-    for (size_t x = 0; count < 3 && x < sizeof shapes / sizeof *shapes; x++)
-        compare_shape((struct setup){DTYPE_FLOAT32, shapes[x][0], shapes[x][1], shapes[x][2], false, NULL}, two);
+    for (size_t x = 0; count < 3 && x < sizeof sizes / sizeof *sizes; x++)
+        for (size_t y = 0; y < sizeof widths / sizeof *widths; y++)
+            compare_shape((struct setup){DTYPE_FLOAT32, sizes[x] > 4096 ? 1 : 8, sizes[x], widths[y], false, NULL}, two,
+                          &peer);
     if (count < 3)
-        compare_shape((struct setup){DTYPE_FLOAT64, 8, 2048, 64, false, NULL}, two);
+        compare_shape((struct setup){DTYPE_FLOAT64, 8, 2048, 64, false, NULL}, two, &peer);
     pool_stop(two);
     return 0;
 }

@@ -3,8 +3,8 @@
 
     service.py PROGRAM
 
-Peers: the folder BENCH_PEERS (default ../shared/peers) with bare_mhd.c and fastapi_numpy.py; BENCH_PYTHON, a command
-(default python3) that has fastapi, uvicorn, orjson and numpy; wrk. Times are medians; servers take turns, so that what
+Peers: the folder BENCH_PEERS (default ../shared/peers) with bare_mhd.c and fastapi_numpy.py; BENCH_PYTHON
+(default python3), which has fastapi, uvicorn, orjson and numpy; wrk. Times are medians; servers take turns, so that what
 else the machine does slows all of them."""
 import contextlib
 import json
@@ -12,7 +12,6 @@ import os
 import random
 import re
 import resource
-import shlex
 import shutil
 import socket
 import statistics
@@ -24,7 +23,7 @@ import time
 
 ROUNDS = 15
 PEERS = os.environ.get("BENCH_PEERS", "../shared/peers")
-PYTHON = shlex.split(os.environ.get("BENCH_PYTHON", "python3"))
+PYTHON = os.environ.get("BENCH_PYTHON", "python3")
 SERVE = """
 import uvicorn
 uvicorn.run(app, host="127.0.0.1", port=%d, log_level="warning", access_log=False)
@@ -123,7 +122,7 @@ def service(program, *options):
 def fastapi():
     """Its port, or None where it is not installed."""
     source = os.path.join(PEERS, "fastapi_numpy.py")
-    if not os.path.exists(source) or subprocess.run([*PYTHON, "-c", "import fastapi, uvicorn, orjson, numpy"],
+    if not os.path.exists(source) or subprocess.run([PYTHON, "-c", "import fastapi, uvicorn, orjson, numpy"],
                                                     stderr=subprocess.DEVNULL).returncode != 0:
         yield None
         return
@@ -131,7 +130,7 @@ def fastapi():
     with open(source, encoding="utf-8") as file, tempfile.TemporaryFile("w+") as script:
         script.write(file.read() + SERVE % port)
         script.seek(0)
-        with process([*PYTHON, "-"], stdin=script) as child:
+        with process([PYTHON, "-"], stdin=script) as child:
             yield port if wait_for(port, child) else None
 
 
