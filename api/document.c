@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define EXCERPT_MAX 20
+#define REMEMBERED_MAX 4096 /* bytes of an envelope */
 
 /* The original text, and what was found wrong in it. */
 struct reading {
@@ -201,14 +202,53 @@ static bool parse(struct reading *r, struct document *document)
     return r->envelope.fault.why ? refuse_found(r) : true;
 }
 
-bool document_read(struct document *document, const char *text, size_t length, struct pool *pool, struct arena *arena,
-                   struct error *err)
+/* --- the last envelope --- */
+
+static bool recall(const struct document_memory *memory, const struct envelope *envelope, struct document *document)
+{
+    if (!memory || !memory->root || envelope->fault.why || memory->text.length != envelope->text.length ||
+        memcmp(memory->text.data, envelope->text.data, envelope->text.length) != 0)
+        return false;
+    document->root = json_incref(memory->root);
+    return true;
+}
+
+static void remember(struct document_memory *memory, struct envelope *envelope, const struct document *document)
+{
+    if (!memory || envelope->text.length > REMEMBERED_MAX)
+        return;
+    document_forget(memory);
+    memory->text = envelope->text;
+    memory->root = json_incref(document->root);
+    envelope->text = (struct text){0};
+}
+
+void document_forget(struct document_memory *memory)
+{
+    json_decref(memory->root);
+    text_free(&memory->text);
+    memory->root = NULL;
+}
+
+static bool read_envelope(struct reading *r, struct document *document, struct document_memory *memory)
+{
+    if (recall(memory, &r->envelope, document))
+        return true;
+    if (!parse(r, document))
+        return false;
+    remember(memory, &r->envelope, document);
+    return true;
+}
+
+bool document_read(struct document *document, const char *text, size_t length, struct pool *pool,
+                   struct document_memory *memory, struct arena *arena, struct error *err)
 {
     struct reading r = {.text = text, .length = length, .err = err};
     *document = (struct document){0};
     if (starts_with_mark(&r))
         return refuse_at(&r, 0, "the text starts with a byte order mark");
-    bool good = envelope_cut(&r.envelope, document, text, length, pool, arena, err) && parse(&r, document);
+    bool good =
+        envelope_cut(&r.envelope, document, text, length, pool, arena, err) && read_envelope(&r, document, memory);
     envelope_free(&r.envelope);
     if (!good)
         document_free(document);

@@ -2,6 +2,7 @@
 #ifndef API_DOCUMENT_H
 #define API_DOCUMENT_H
 
+#include "api/text.h"
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/pool.h"
@@ -41,18 +42,28 @@ struct matrix {
 };
 
 struct document {
-    json_t *root; /* owned; every cut-out array stands there as an array of one real, the number of its matrix */
+    json_t *root; /* a reference, to be read only; every cut-out array stands there as an array of one real, the number
+                     of its matrix */
     struct matrix *matrices;
     size_t matrix_count;
 };
 
+/* The last envelope a thread has read, and its tree: of texts that differ in their matrices alone only the first is
+ * parsed. Zero-initialise; never used by two threads at a time. */
+struct document_memory {
+    struct text text;
+    json_t *root;
+};
+
+void document_forget(struct document_memory *memory);
+
 /* Reads `length` bytes. false with ERROR_SYNTAX (line, column, byte set) for anything that RFC 8259 or this service
  * refuses: grammar, bytes after the value, a NUL byte, a BOM, bad UTF-8, nesting past DOCUMENT_DEPTH_MAX, a repeated
  * member, a number beyond double. Everything but document->root lives in the arena. Numbers outside matrices are JSON
- * reals, so that -0 and 2.0 keep what they are. Long matrices are read by all of `pool`, which may be NULL; the result
- * is the same. */
-bool document_read(struct document *document, const char *text, size_t length, struct pool *pool, struct arena *arena,
-                   struct error *err);
+ * reals, so that -0 and 2.0 keep what they are. Long matrices are read by all of `pool`. pool and memory may be NULL:
+ * the result is the same. */
+bool document_read(struct document *document, const char *text, size_t length, struct pool *pool,
+                   struct document_memory *memory, struct arena *arena, struct error *err);
 void document_free(struct document *document);
 
 /* The matrix that `value` stands for, or NULL when it is something else. */

@@ -3,6 +3,7 @@
 
 #include "api/matrix.h"
 #include "api/space.h"
+#include "api/writer.h"
 
 #include <string.h>
 
@@ -189,6 +190,7 @@ static bool add_matrix(struct cutter *c, size_t *number)
 static bool cut_matrix(struct cutter *c)
 {
     size_t number;
+    struct writer w = {.out = &c->envelope->text};
     struct matrix_reader r = {.at = c->at,
                               .end = c->end,
                               .depth = c->depth,
@@ -199,7 +201,8 @@ static bool cut_matrix(struct cutter *c)
     if (!copy_up_to(c, c->at) || !drop_anchor(c, c->at) || !add_matrix(c, &number))
         return false;
     c->tree += CONTAINER_BYTES;
-    text_format(&c->envelope->text, "[%zu", number);
+    writer_array_begin(&w);
+    writer_integer(&w, (int64_t)number);
     if (!read_matrix(c, &r))
         return false;
     c->document->matrices[number] = r.matrix;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define USUAL_BYTES 1024 /* that it takes without growing */
+
 /* --- the head --- */
 
 static void write_shape(struct writer *w, const struct attention *a)
@@ -158,6 +160,7 @@ bool frame_write(struct section_list *list, const struct options *o, const struc
                  const struct readout *readout, struct arena *arena, struct error *err)
 {
     struct text all = {0};
+    text_reserve(&all, USUAL_BYTES);
     for (size_t x = 0; x < list->count; x++) {
         struct section *s = &list->at[x];
         size_t start = all.length;

@@ -40,6 +40,18 @@ static double now(void)
 
 /* --- decoding --- */
 
+struct document_memory *job_memory_new(void)
+{
+    return calloc(1, sizeof(struct document_memory));
+}
+
+void job_memory_free(struct document_memory *memory)
+{
+    if (memory)
+        document_forget(memory);
+    free(memory);
+}
+
 static bool decode_members(struct job *job, const struct document *document, struct error *err)
 {
     bool attention = job->kind != JOB_MERGE;
@@ -99,10 +111,11 @@ static bool check(struct job *job, struct error *err)
 }
 
 /* The text goes as soon as its numbers are out, the document as soon as its options are. */
-static bool decode(struct job *job, struct text *body, struct pool *pool, struct error *err)
+static bool decode(struct job *job, struct text *body, struct job_means means, struct error *err)
 {
     struct document document = {0};
-    bool good = document_read(&document, body->data ? body->data : "", body->length, pool, job->arena, err);
+    bool good =
+        document_read(&document, body->data ? body->data : "", body->length, means.pool, means.memory, job->arena, err);
     text_free(body);
     if (good) {
         good = decode_members(job, &document, err);
@@ -112,7 +125,7 @@ static bool decode(struct job *job, struct text *body, struct pool *pool, struct
 }
 
 struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
-                    struct pool *pool, struct error *err)
+                    struct job_means means, struct error *err)
 {
     double start = now();
     struct job *job = calloc(1, sizeof *job);
@@ -128,7 +141,7 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
         free(job);
         return NULL;
     }
-    if (!decode(job, body, pool, err)) {
+    if (!decode(job, body, means, err)) {
         job_free(job);
         return NULL;
     }

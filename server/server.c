@@ -128,6 +128,7 @@ static bool start_parts(struct server *server)
     server->spent = answer_make_spent(settings);
     server->clients = clients_new(settings->rate_limit, settings->rate_burst);
     server->keys = keys_new();
+    server->memory = job_memory_new();
     server->peers = server->clients ? peers_new(settings, server->clients, server->side) : NULL;
     server->metrics = metrics_new();
     server->shelf = shelf_new();
@@ -231,6 +232,7 @@ void server_stop(struct server *server)
     peers_free(server->peers);
     clients_free(server->clients);
     keys_free(server->keys);
+    job_memory_free(server->memory);
     tls_unload();
     metrics_free(server->metrics);
     shelf_free(server->shelf);

@@ -31,6 +31,7 @@ enum server_phase {
 struct server {
     struct settings settings;
     struct job_limits limits;
+    struct document_memory *memory; /* the event thread's */
     struct log *log;
     struct pool *pool;
     struct proxies proxies;

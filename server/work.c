@@ -62,14 +62,14 @@ static void set_problem(struct work *work, const struct error *err)
     problem_write(&work->reply, &problem, work->request_id, work->instance);
 }
 
-static bool decode(struct work *work, struct pool *pool, struct error *err)
+static bool decode(struct work *work, struct job_means means, struct error *err)
 {
     if (!work->job) {
         size_t limit = work->server->settings.max_body;
         if (work->coding != CODING_NONE &&
             !coding_unpack(&work->body, work->coding, limit, &work->server->held, &work->charged, err))
             return false;
-        work->job = job_new(&work->server->limits, work->kind, work->format, &work->body, pool, err);
+        work->job = job_new(&work->server->limits, work->kind, work->format, &work->body, means, err);
         give_back(work);
     }
     return work->job != NULL;
@@ -107,7 +107,7 @@ bool work_try(struct work *work)
     err.count = 0;
     err.placed = false;
     work->queued = work->begun = clock_now();
-    if (decode(work, NULL, &err) && job_work(work->job) > TINY_WORK)
+    if (decode(work, (struct job_means){.memory = work->server->memory}, &err) && job_work(work->job) > TINY_WORK)
         return false;
     if (!work->job || !job_run(work->job, NULL, &work->cancel, &err) || !encode(work, &err))
         set_problem(work, &err);
@@ -130,7 +130,8 @@ static void run_work(void *context)
     work->begun = clock_now();
     if (atomic_load(&work->cancel))
         error_set(&err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
-    else if (decode(work, work->server->pool, &err) && job_run(work->job, work->server->pool, &work->cancel, &err))
+    else if (decode(work, (struct job_means){.pool = work->server->pool}, &err) &&
+             job_run(work->job, work->server->pool, &work->cancel, &err))
         encode(work, &err);
     if (err.code != ERROR_NONE)
         set_problem(work, &err);

@@ -24,6 +24,7 @@ struct exchange_how {
     enum job_format format;
     struct job_limits limits; /* a zero is a wide limit */
     struct pool *pool;        /* also encodes the blocks, all at the same time */
+    struct document_memory *memory;
 };
 
 struct exchange exchange_run(const char *body, struct exchange_how how);

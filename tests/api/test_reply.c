@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define QKV "\"q\":[[1,0],[0,2]],\"k\":[[1,0],[0,1],[1,1]],\"v\":[[1],[2],[3]]"
+#define LABELS "\"tokens\":{\"query\":[\"x\",\"y\"],\"key\":[\"p\",\"q\",\"r\"]}"
 
 /* The members of an object, in order: "a b c". */
 static void check_members(const json_t *object, const char *expected)
@@ -278,6 +279,41 @@ START_TEST(a_logit_that_overflows_is_refused)
 }
 END_TEST
 
+/* Requests after one another; some differ in their matrices alone, some in their options alone, some are wrong. */
+START_TEST(what_is_kept_of_the_last_request_changes_nothing)
+{
+    static const char *const bodies[] = {
+        "{" QKV ",\"id\":\"a\"," LABELS "}",
+        "{\"q\":[[5,-1],[2,2]],\"k\":[[3,0],[0,1],[1,1]],\"v\":[[7],[2],[3]],\"id\":\"a\"," LABELS "}",
+        "{\"q\":[[5,-1]],\"k\":[[3,0],[0,1],[1,1]],\"v\":[[7],[2],[3]],\"id\":\"a\"," LABELS "}",
+        "{" QKV ",\"id\":\"b\"}",
+        "{" QKV ",\"id\":\"b\"",
+        "{\"q\":[[1,0],[0]],\"k\":[[1,0],[0,1],[1,1]],\"v\":[[1],[2],[3]],\"id\":\"b\"}",
+        "{" QKV ",\"id\":\"b\",\"id\":\"b\"}",
+        "{" QKV ",\"id\":\"b\"}",
+        "{" QKV ",\"mask\":\"causal\",\"scal\":1}",
+        "{" QKV ",\"mask\":\"causal\",\"scal\":1}",
+        "[1]",
+        "[2]",
+    };
+    struct document_memory *memory = job_memory_new();
+    for (size_t x = 0; x < 2 * sizeof bodies / sizeof *bodies; x++) {
+        const char *body = bodies[x % (sizeof bodies / sizeof *bodies)];
+        struct exchange fresh = exchange_run(body, (struct exchange_how){0});
+        struct exchange kept = exchange_run(body, (struct exchange_how){.memory = memory});
+        ck_assert_int_eq(fresh.err.code, kept.err.code);
+        ck_assert_str_eq(fresh.err.faults[0].text, kept.err.faults[0].text);
+        ck_assert_str_eq(fresh.err.faults[0].name, kept.err.faults[0].name);
+        ck_assert_uint_eq(fresh.text.length, kept.text.length);
+        if (fresh.text.length > 0)
+            ck_assert_mem_eq(fresh.text.data, kept.text.data, kept.text.length);
+        exchange_end(&fresh);
+        exchange_end(&kept);
+    }
+    job_memory_free(memory);
+}
+END_TEST
+
 Suite *reply_suite(void);
 
 Suite *reply_suite(void)
@@ -299,6 +335,7 @@ Suite *reply_suite(void)
     tcase_add_test(tests, readout_is_sorted_and_sums_to_one);
     tcase_add_test(tests, readout_joins_heads_and_lists_batches);
     tcase_add_test(tests, a_logit_that_overflows_is_refused);
+    tcase_add_test(tests, what_is_kept_of_the_last_request_changes_nothing);
     suite_add_tcase(suite, tests);
     return suite;
 }
