@@ -162,7 +162,7 @@ START_TEST(series_are_bounded)
     before = read_metrics();
     size_t samples = exposition_check(before.body);
     client_free(&before);
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 10000; i++) {
         char request[160];
         snprintf(request, sizeof request, "%s%d /%d HTTP/1.1\r\nHost: h%d.example\r\nX-Request-Id: r%d\r\n\r\n",
                  i % 2 ? "BREW" : "M", i, i, i, i);

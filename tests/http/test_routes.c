@@ -1,8 +1,10 @@
 /* Paths, methods and what every reply carries. */
 #include "tests/http/client.h"
 #include "tests/http/sample.h"
+#include "tests/http/wire.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 Suite *routes_suite(void);
@@ -351,6 +353,22 @@ START_TEST(request_id_is_kept_when_it_is_plain)
 }
 END_TEST
 
+START_TEST(refusals_keep_the_request_id)
+{
+    static const char large[] = "POST /v1/attention HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n"
+                                "Content-Length: 1000000000000\r\n\r\n";
+    static const char unknown[] = "GET /nope HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nConnection: close\r\n\r\n";
+    char *body = NULL;
+    struct wire wire = wire_open(&service);
+    ck_assert(wire_send(&wire, _i ? large : unknown));
+    ck_assert_int_eq(wire_receive(&wire, &body, 10), _i ? 413 : 404);
+    wire_check_problem(&wire, body);
+    ck_assert_ptr_nonnull(strstr(body, "\"request_id\":\"mine\""));
+    free(body);
+    wire_close(&wire);
+}
+END_TEST
+
 START_TEST(request_ids_made_here_differ)
 {
     char first[64];
@@ -388,6 +406,7 @@ Suite *routes_suite(void)
     tcase_add_test(tests, openapi_is_there);
     tcase_add_test(tests, info_tells_versions_and_limits);
     tcase_add_test(tests, request_id_is_kept_when_it_is_plain);
+    tcase_add_loop_test(tests, refusals_keep_the_request_id, 0, 2);
     tcase_add_test(tests, request_ids_made_here_differ);
     suite_add_tcase(suite, tests);
     return suite;

@@ -17,6 +17,7 @@ Suite *side_suite(void);
 static struct service find_side(const struct service *service)
 {
     struct service side = *service;
+    ck_assert(service_logged(service, "probes and metrics on ", 1, PATIENCE));
     char *log = service_log(service);
     const char *line = strstr(log, "probes and metrics on ");
     ck_assert_ptr_nonnull(line);
