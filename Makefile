@@ -90,6 +90,8 @@ tests/api_USES = $(api_USES) $(check_CFLAGS)
 tests/server_USES = $(api_USES) $(server_USES) $(check_CFLAGS)
 tests/http_USES = $(json_CFLAGS) $(curl_CFLAGS) $(check_CFLAGS)
 tests/fuzz_USES = $(api_USES)
+tests/fault_SEES := tests
+tests/fault_USES = $(json_CFLAGS)
 tests/numbers_SEES := core api tests
 tests/bench_SEES := core api
 tests/numbers_USES = $(api_USES)
@@ -109,6 +111,7 @@ PROGRAM := $B/attentiond
 MAIN := $B/server/main.o
 TEST_PROGRAMS := $(SUITES:%=$B/tests/%/suite)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FAULTS := $B/tests/fault/attentiond
 REPLAYS := $(FUZZERS:%=$B/tests/fuzz/%)
 BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/*.c))
 
@@ -118,7 +121,7 @@ $B/server/version.o: $B/revision
 
 .PHONY: all programs objects
 all: $(PROGRAM) ## build build/release/attentiond
-programs: $(PROGRAM) $(TEST_PROGRAMS) $(REPLAYS)
+programs: $(PROGRAM) $(FAULTS) $(TEST_PROGRAMS) $(REPLAYS)
 
 $(PROGRAM): $(MAIN) $(server_ARCHIVES)
 	$(call say,LINK,$@)
@@ -183,6 +186,14 @@ $(foreach suite,$(SUITES),$(eval $(call SUITE,$(suite))))
 $(eval $(call COMPILED,tests/fuzz,tests-fuzz,deps-run))
 $(foreach fuzzer,$(FUZZERS),$(eval $(call FUZZER,$(fuzzer))))
 
+# The program once more, with allocations that fail when a test wants it.
+WRAPPED := malloc calloc realloc aligned_alloc pthread_create
+$(eval $(call COMPILED,tests/fault,tests-fault,deps-test))
+
+$(FAULTS): $(MAIN) $B/tests/fault/fault.o $(server_ARCHIVES)
+	$(call say,LINK,$@)
+	@$(LINKER) $(WRAPPED:%=-Wl,--wrap=%) -o $@ $^ $(server_LIBS)
+
 # Long checks and measurements: programs that `make test` leaves alone.
 yyjson_LIBS = $(call once,yyjson_LIBS,$(PKG_CONFIG) --silence-errors --libs yyjson)
 $(eval $(call COMPILED,tests/numbers,tests-numbers,deps-run))
@@ -196,7 +207,7 @@ $(BENCHES): %: %.o $(api_ARCHIVES)
 	$(call say,LINK,$@)
 	@$(LINKER) -o $@ $^ $(api_LIBS) $(yyjson_LIBS)
 
-objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%) tests/fuzz tests/numbers tests/bench,$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
+objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%) tests/fault tests/fuzz tests/numbers tests/bench,$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
 
 # Everything is compiled again when the compiler or its flags are others than last time.
 .PHONY: FORCE
@@ -243,7 +254,7 @@ SOURCES := $(wildcard $(LAYERS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
 FORMATTED := $(filter-out api/number_powers.h,$(SOURCES)) # that one is made by a program
 SCRIPTS := $(wildcard .ci/run tests/*.sh tests/*/*.sh docker/*.sh server/install/*.bash)
 FORMATTER = $(firstword $(shell command -v clang-format-14 clang-format))
-TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fuzz/*.c tests/numbers/*.c tests/bench/*.c))
+TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fault/*.c tests/fuzz/*.c tests/numbers/*.c tests/bench/*.c))
 
 .PHONY: lint lint-layers lint-format lint-gcc lint-clang lint-tidy lint-cppcheck lint-scripts format
 lint: lint-layers lint-format lint-scripts lint-gcc lint-clang lint-tidy lint-cppcheck ## check the source with every tool
@@ -355,7 +366,7 @@ RUN_WITH_debug := CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),3)
 
 .PHONY: test sanitize thread
 test: programs ## build and run all tests
-	@ATTENTIOND=$(CURDIR)/$(PROGRAM) $(RUN_WITH_$(FLAVOUR)) tests/run.sh $(TEST_PROGRAMS) \
+	@ATTENTIOND=$(CURDIR)/$(PROGRAM) ATTENTIOND_FAULTS=$(CURDIR)/$(FAULTS) $(RUN_WITH_$(FLAVOUR)) tests/run.sh $(TEST_PROGRAMS) \
 		$(foreach fuzzer,$(FUZZERS),"$B/tests/fuzz/$(fuzzer) tests/fuzz/corpus/$(fuzzer)")
 
 sanitize thread: ## the same tests under ASan and UBSan (sanitize) or TSan (thread)

@@ -191,7 +191,7 @@ static bool parse(struct reading *r, struct document *document)
 {
     const struct text *text = &r->envelope.text;
     const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
-    json_error_t theirs;
+    json_error_t theirs = {0};  /* without memory jansson leaves the code in its text unset */
     if (text->length > INT_MAX) /* jansson counts positions in int */
         return error_set(r->err, ERROR_TOO_LARGE, "",
                          "the document has %zu bytes outside its arrays of numbers; %d is the most", text->length,

@@ -233,6 +233,22 @@ static void write_page(struct writer *w, const char *status, const char *when, c
     end(w, 3);
 }
 
+/* The page, or a problem when there is not even memory for the page. */
+static void write_unready(struct writer *w, const char *schema)
+{
+    begin(w, "503");
+    writer_member_string(w, "description", "The service is starting or shutting down, or has no memory");
+    begin(w, "content");
+    begin(w, "application/json");
+    writer_key(w, "schema");
+    writer_raw(w, schema, strlen(schema));
+    end(w, 1);
+    begin(w, "application/problem+json");
+    writer_key(w, "schema");
+    schema_reference(w, "Problem");
+    end(w, 3);
+}
+
 static void write_unchanged(struct writer *w)
 {
     begin(w, "304");
@@ -249,7 +265,7 @@ static void write_pages(struct writer *w)
         begin(w, "responses");
         write_page(w, "200", pages[x].summary, pages[x].media_type, pages[x].schema);
         if (pages[x].traits & TRAIT_STATE)
-            write_page(w, "503", "The service is starting or shutting down", pages[x].media_type, pages[x].schema);
+            write_unready(w, pages[x].schema);
         if (pages[x].traits & TRAIT_LASTING)
             write_unchanged(w);
         write_problems(w, pages[x].traits | TRAIT_PAGE);

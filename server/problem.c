@@ -181,6 +181,8 @@ void problem_write(struct text *out, const struct problem *problem, const char *
         write_clean(&w, "detail", problem->detail);
     else if (err && err->count > 0)
         write_clean(&w, "detail", err->faults[0].text);
+    else
+        write_clean(&w, "detail", rows[problem->code].title);
     if (problem->limit > 0)
         writer_member_integer(&w, "limit_bytes", (int64_t)problem->limit);
     if (err)
