@@ -2,6 +2,7 @@
 #include "core/attention.h"
 
 #include "core/blas.h"
+#include "core/lanes.h"
 #include "core/rope.h"
 
 #include <math.h>
@@ -145,16 +146,28 @@ static bool place(struct attention *a, struct arena *arena, struct error *err)
     return !r->past_v.data || join(&a->v, r->past_v, &fresh, arena, err);
 }
 
+static bool row_is_finite(const struct lanes *lanes, enum dtype dtype, const void *row, size_t n)
+{
+    float taint = 0;
+    double wide = 0;
+    if (dtype == DTYPE_FLOAT64)
+        lanes->max_float64(row, n, &wide);
+    else
+        lanes->max_float32(row, n, &taint);
+    return !isnan(taint) && !isnan(wide);
+}
+
 /* Marks the rows of v that are not finite; how many there are. */
 static size_t mark_unfit(struct tensor v, unsigned char *unfit)
 {
+    const struct lanes *lanes = lanes_best();
     size_t found = 0;
     for (size_t b = 0; b < v.shape[0]; b++)
         for (size_t h = 0; h < v.shape[1]; h++)
             for (size_t x = 0; x < v.shape[2]; x++) {
                 size_t at = b * v.stride[0] + h * v.stride[1] + x * v.stride[2];
                 const char *row = (const char *)v.data + at * dtype_size(v.dtype);
-                bool bad = find_overflow(v.dtype, row, v.shape[3]) < v.shape[3];
+                bool bad = !row_is_finite(lanes, v.dtype, row, v.shape[3]);
                 unfit[(b * v.shape[1] + h) * v.shape[2] + x] = bad;
                 found += bad;
             }
