@@ -1,8 +1,8 @@
-/* P4, P5, P6: attention in the core beside OpenBLAS's own product and PyTorch's attention (BENCH_PYTHON: a python3 that
- * has torch), in one run, medians. A row tells milliseconds on one thread, GFLOP/s (4 h n n d operations), that over
- * sgemm's at 2048^3, the time of the causal mask over that without, and how many times as fast two threads are; then
- * how many times as fast as SDPA on one thread, SDPA's own causal ratio, and two threads over the better of SDPA's one
- * and two. Usage: attention [n d [heads]] */
+/* P4, P5, P6, and P11 without its socket: attention in the core beside OpenBLAS's own product and PyTorch's attention
+ * (BENCH_PYTHON: a python3 that has torch), in one run, medians. A row tells milliseconds on one thread, GFLOP/s (4 h n
+ * n d operations), that over sgemm's at 2048^3, the time of the causal mask over that without, and how many times as
+ * fast two threads are; then how many times as fast as SDPA on one thread, SDPA's own causal ratio, and two threads
+ * over the better of SDPA's one and two. Usage: attention [n d [heads]] */
 #include "core/attention.h"
 #include "core/blas.h"
 #include "core/lanes.h"
@@ -25,6 +25,7 @@ struct setup {
     size_t heads, n, d;
     bool causal;
     struct pool *pool;
+    size_t queries; /* 0: n */
 };
 
 static int count_repeats(const struct setup *s)
@@ -83,9 +84,10 @@ static double attend(const struct setup *s, const struct attention_request *requ
 static double median_attention(const struct setup *s)
 {
     const size_t shape[3] = {s->heads, s->n, s->d};
+    const size_t query[3] = {s->heads, s->queries ? s->queries : s->n, s->d};
     size_t count = s->heads * s->n * s->d;
     struct attention_request request = {.dtype = s->dtype, .mask.causal = s->causal};
-    request.q = tensor_dense(s->dtype, 3, shape, numbers(s->dtype, count));
+    request.q = tensor_dense(s->dtype, 3, query, numbers(s->dtype, count));
     request.k = tensor_dense(s->dtype, 3, shape, numbers(s->dtype, count));
     request.v = tensor_dense(s->dtype, 3, shape, numbers(s->dtype, count));
     void *out = numbers(s->dtype, count);
@@ -184,6 +186,29 @@ static void compare_shape(struct setup s, struct pool *two, struct peer *peer)
     fflush(stdout);
 }
 
+/* One query: keys and values are read once, so memcpy of them is the measure. */
+static void compare_decode(struct pool *two)
+{
+    struct setup s = {.dtype = DTYPE_FLOAT32, .heads = 32, .n = 4096, .d = 128, .queries = 1};
+    size_t bytes = 2 * s.heads * s.n * s.d * sizeof(float);
+    char *from = numbers(DTYPE_FLOAT32, bytes / sizeof(float));
+    char *to = numbers(DTYPE_FLOAT32, bytes / sizeof(float));
+    double times[REPEATS];
+    for (size_t r = 0; r < REPEATS; r++) {
+        double start = now();
+        memcpy(to, from, bytes);
+        times[r] = now() - start;
+    }
+    qsort(times, REPEATS, sizeof *times, compare);
+    free(from);
+    free(to);
+    double one = median_attention(&s);
+    s.pool = two;
+    double shared = median_attention(&s);
+    printf("decode: 1 query, h %zu, m %zu, d %zu: %.2f ms, two threads %.2f; memcpy of keys and values %.2f\n", s.heads,
+           s.n, s.d, one * 1e3, shared * 1e3, times[REPEATS / 2] * 1e3);
+}
+
 static void print_head(const struct peer *peer)
 {
     printf("OpenBLAS kernel %s, rows by %s\n", blas_core(), lanes_best()->name);
@@ -214,10 +239,12 @@ int main(int count, char **words)
     }
     for (size_t x = 0; count < 3 && x < sizeof sizes / sizeof *sizes; x++)
         for (size_t y = 0; y < sizeof widths / sizeof *widths; y++)
-            compare_shape((struct setup){DTYPE_FLOAT32, sizes[x] > 4096 ? 1 : 8, sizes[x], widths[y], false, NULL}, two,
-                          &peer);
-    if (count < 3)
-        compare_shape((struct setup){DTYPE_FLOAT64, 8, 2048, 64, false, NULL}, two, &peer);
+            compare_shape((struct setup){DTYPE_FLOAT32, sizes[x] > 4096 ? 1 : 8, sizes[x], widths[y], false, NULL, 0},
+                          two, &peer);
+    if (count < 3) {
+        compare_shape((struct setup){DTYPE_FLOAT64, 8, 2048, 64, false, NULL, 0}, two, &peer);
+        compare_decode(two);
+    }
     pool_stop(two);
     return 0;
 }
