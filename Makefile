@@ -400,7 +400,7 @@ bench: $(BENCHES) $B/attentiond ## measure, beside the peers that are installed 
 IMAGE ?= attentiond
 ALLOW_EXPIRED_RELEASE ?= no
 
-.PHONY: docker docker-test
+.PHONY: docker docker-test arm64-test kubernetes-test
 docker: ## build the image attentiond:latest
 	docker build --network=host --build-arg ALLOW_EXPIRED_RELEASE=$(ALLOW_EXPIRED_RELEASE) \
 		--build-arg VERSION=$(VERSION) --build-arg REVISION=$(REVISION) \
@@ -409,11 +409,17 @@ docker: ## build the image attentiond:latest
 docker-test: ## build the image and test it alone and behind a balancer, with an engine of its own where there is none
 	ALLOW_EXPIRED_RELEASE=$(ALLOW_EXPIRED_RELEASE) tests/docker/engine.sh tests/docker/run.sh $(IMAGE):latest
 
+arm64-test: ## build the image for arm64 and test it with an emulator
+	ALLOW_EXPIRED_RELEASE=$(ALLOW_EXPIRED_RELEASE) tests/docker/engine.sh tests/docker/arm64.sh
+
+kubernetes-test: $(PROGRAM) | deps-schema ## check the manifests for Kubernetes (tools from PyPI)
+	tests/docker/kubernetes.sh $(PROGRAM)
+
 .PHONY: clean help
 clean: ## remove everything made
 	rm -rf build
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
-	@sed -n 's/^\([a-z][a-z -]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
+	@sed -n 's/^\([a-z][a-z0-9 -]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r target text; do \
 		printf '  %-18s %s\n' "$$target" "$$text"; done

@@ -49,5 +49,6 @@ provide NGINX_IMAGE nginx
 provide PROMETHEUS_IMAGE prometheus
 export SERVICES="attentiond nginx prometheus"
 part tests/docker/compose.sh "$image"
+part python3 tests/docker/readme.py "$(docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)" "$SERVICES"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
