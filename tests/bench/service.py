@@ -40,7 +40,7 @@ class Client:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=300)
         self.buffer = bytearray(1 << 20)
 
-    def ask(self, request, pause=None):
+    def ask(self, request):
         """Sends the request and reads its reply whole: (head, bytes of body and framing, seconds to the first byte)."""
         start = time.perf_counter()
         self.socket.sendall(request)
@@ -57,8 +57,6 @@ class Client:
                 raise SystemExit("the connection was closed in the middle of a reply")
             total += count
             tail = (tail + self.buffer[max(0, count - 5):count])[-5:]
-            if pause:
-                pause(total)
         return head.decode(), total, first
 
 
@@ -205,7 +203,7 @@ def tiny(ports):
             print("    %s: %.0f; attentiond has %.2f of it" % (name, value, middle["attentiond"] / value))
 
 
-def large(program, title, n, include, pause=None):
+def large(program, title, n, include):
     """Memory above idle, and megabytes a second."""
     body = square(n, 64, include)
     with service(program, "--deadline", "300", "--write-timeout", "300") as (pid, port):
@@ -213,12 +211,37 @@ def large(program, title, n, include, pause=None):
         client.ask(message(SEED))
         idle = memory(pid, "VmRSS")
         start = time.perf_counter()
-        _, size, first = client.ask(message(body), pause)
+        _, size, first = client.ask(message(body))
         seconds = time.perf_counter() - start
         peak = memory(pid, "VmHWM") - idle
     print("%s: peak %.1f MiB above idle (body %.1f, q, k and v %.1f); %.0f MB back in %.2f s, %.0f MB/s behind the first "
           "byte, which came after %.2f s" % (title, peak, len(body) / 2**20, 3 * n * 64 * 4 / 2**20, size / 1e6, seconds,
                                              size / 1e6 / max(seconds - first, 1e-9), first))
+
+
+def slow(program, n, seconds):
+    """Somebody takes a large reply at 1 MB/s; what others wait meanwhile. The rest of the reply is not taken."""
+    body = square(n, 64, ["weights"])
+    with service(program, "--deadline", "300") as (pid, port):
+        other = Client(port)
+        other.ask(message(SEED))
+        idle = memory(pid, "VmRSS")
+        reader = Client(port).socket
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        reader.sendall(message(body))
+        taken, waits, start = 0, [], time.perf_counter()
+        while time.perf_counter() - start < seconds:
+            taken += len(reader.recv(1 << 16))
+            while taken > (time.perf_counter() - start) * 1e6:
+                began = time.perf_counter()
+                other.ask(message(SEED))
+                waits.append(time.perf_counter() - began)
+                time.sleep(0.005)
+        peak = memory(pid, "VmHWM") - idle
+        reader.close()
+    print("P10, the same to a reader of 1 MB/s, %.1f MB taken: peak %.1f MiB above idle; %d tiny requests meanwhile waited "
+          "%.2f ms (median), %.2f ms (most)" % (taken / 1e6, peak, len(waits), statistics.median(waits) * 1e3,
+                                                 max(waits) * 1e3))
 
 
 def start_up(program):
@@ -253,6 +276,7 @@ def main(program):
         compare("P8, the same with weights", square(1024, 64, ["output", "weights"]), ports)
     large(program, "P9, n 16384, d 64, output", 16384, ["output"])
     large(program, "P10, n 8192, d 64, weights, fast reader", 8192, ["weights"])
+    slow(program, 8192, 8)
 
 
 if __name__ == "__main__":
