@@ -45,6 +45,7 @@ static void set_headers(const struct exchange *x, const struct answer *answer, s
     set_header(response, "Content-Type", answer->media_type);
     set_header(response, "X-Request-Id", x->id);
     set_header(response, "X-Content-Type-Options", "nosniff");
+    set_header(response, "Referrer-Policy", x->head.method == METHOD_POST ? NULL : "no-referrer");
     set_header(response, "Cache-Control", answer->page ? "no-cache" : "no-store");
     set_header(response, "ETag", answer->page ? answer->page->etag : NULL);
     set_header(response, "Allow", answer->allow);

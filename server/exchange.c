@@ -19,11 +19,20 @@
 
 #define DISCARD_SLACK ((size_t)64 * 1024) /* bytes past the body limit that are still read before the refusal */
 
+/* RFC 9112 section 3.2.2: a target may have the address before the path, and is the same then. */
+static const char *find_path(const char *url)
+{
+    const char *host = strncasecmp(url, "http://", 7) == 0    ? url + 7
+                       : strncasecmp(url, "https://", 8) == 0 ? url + 8
+                                                              : NULL;
+    return host && *host ? host + strcspn(host, "/") : url;
+}
+
 /* Where probes and metrics have a listener of their own, it has nothing else, and only it has the metrics. */
 static const struct route *find_route(const struct server *server, const struct peer *peer, const char *url,
                                       const char **name)
 {
-    const struct route *route = route_find(url, name);
+    const struct route *route = route_find(find_path(url), name);
     bool side = peer && peer->side;
     bool metrics = !server->settings.no_metrics && (side || !*server->settings.metrics_listen);
     if (route && ((route->page == pages_metrics && !metrics) || (side && !route->probe)))

@@ -92,6 +92,28 @@ START_TEST(unknown_path_is_404)
 }
 END_TEST
 
+START_TEST(targets_with_an_address_are_their_paths)
+{
+    static const struct {
+        const char *request;
+        int status;
+    } rows[] = {
+        {"GET http://x/livez HTTP/1.1\r\nHost: x\r\n\r\n", 200},
+        {"GET HTTPS://example.org:443/v1/info?a HTTP/1.1\r\nHost: x\r\n\r\n", 200},
+        {"GET http://x/nope HTTP/1.1\r\nHost: x\r\n\r\n", 404},
+        {"GET http:///livez HTTP/1.1\r\nHost: x\r\n\r\n", 200},
+        {"GET http:// HTTP/1.1\r\nHost: x\r\n\r\n", 404},
+        {"GET ftp://x/livez HTTP/1.1\r\nHost: x\r\n\r\n", 404},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct wire wire = wire_open(&service);
+        ck_assert(wire_send(&wire, rows[i].request));
+        ck_assert_int_eq(wire_receive(&wire, NULL, 10), rows[i].status);
+        wire_close(&wire);
+    }
+}
+END_TEST
+
 START_TEST(wrong_method_is_405_with_allow)
 {
     static const struct {
@@ -129,6 +151,7 @@ START_TEST(every_reply_has_the_common_headers)
     char value[256];
     struct client_reply reply = client_get(&service, paths[_i]);
     check_header(&reply, "X-Content-Type-Options", "nosniff");
+    check_header(&reply, "Referrer-Policy", "no-referrer");
     ck_assert_ptr_nonnull(client_header(&reply, "X-Request-Id", value, sizeof value));
     ck_assert_ptr_nonnull(client_header(&reply, "Cache-Control", value, sizeof value));
     ck_assert_ptr_nonnull(client_header(&reply, "Date", value, sizeof value));
@@ -393,6 +416,7 @@ Suite *routes_suite(void)
     tcase_add_test(tests, root_lists_links_that_work);
     tcase_add_loop_test(tests, head_is_get_without_a_body, 0, 5);
     tcase_add_loop_test(tests, unknown_path_is_404, 0, 6);
+    tcase_add_test(tests, targets_with_an_address_are_their_paths);
     tcase_add_loop_test(tests, wrong_method_is_405_with_allow, 0, 9);
     tcase_add_loop_test(tests, options_answers_everywhere, 0, 3);
     tcase_add_loop_test(tests, every_reply_has_the_common_headers, 0, 4);
