@@ -84,12 +84,12 @@ tests/core_SEES := core tests
 tests/api_SEES := core api tests
 tests/server_SEES := core api server tests
 tests/http_SEES := tests
-tests/fuzz_SEES := core api tests
+tests/fuzz_SEES := core api server tests
 tests/core_USES = $(core_USES) $(check_CFLAGS)
 tests/api_USES = $(api_USES) $(check_CFLAGS)
 tests/server_USES = $(api_USES) $(server_USES) $(check_CFLAGS)
 tests/http_USES = $(json_CFLAGS) $(curl_CFLAGS) $(check_CFLAGS)
-tests/fuzz_USES = $(api_USES)
+tests/fuzz_USES = $(api_USES) $(server_USES)
 tests/fault_SEES := tests
 tests/fault_USES = $(json_CFLAGS)
 tests/numbers_SEES := core api tests
@@ -129,7 +129,7 @@ $(PROGRAM): $(MAIN) $(server_ARCHIVES)
 
 # $(1) a folder of sources, $(2) the name of its links under build/include, $(3) what needs to be installed
 define COMPILED
-build/include/$(2)/made:
+build/include/$(2)/made: Makefile
 	@mkdir -p $$(@D)
 	@for seen in $$($(1)_SEES); do ln -sfn ../../../$$$$seen $$(@D)/$$$$seen; done
 	@touch $$@
@@ -176,9 +176,9 @@ endef
 
 # A fuzz target is linked with libFuzzer in the fuzz flavour, and with what replays its corpus in the others.
 define FUZZER
-$B/tests/fuzz/$(1): $B/tests/fuzz/fuzz_$(1).o $(if $(filter fuzz,$(FLAVOUR)),,$B/tests/fuzz/replay.o) $(api_ARCHIVES)
+$B/tests/fuzz/$(1): $B/tests/fuzz/fuzz_$(1).o $(if $(filter fuzz,$(FLAVOUR)),,$B/tests/fuzz/replay.o) $(server_ARCHIVES)
 	$$(call say,LINK,$$@)
-	@$$(LINKER) $(if $(filter fuzz,$(FLAVOUR)),-fsanitize=fuzzer) -o $$@ $$^ $$(api_LIBS)
+	@$$(LINKER) $(if $(filter fuzz,$(FLAVOUR)),-fsanitize=fuzzer) -o $$@ $$^ $$(server_LIBS)
 endef
 
 $(foreach layer,$(LAYERS),$(eval $(call LAYER,$(layer))))
@@ -219,7 +219,8 @@ $B/revision: FORCE | $B/flags
 	@echo '$(REVISION)' | cmp -s - $@ || echo '$(REVISION)' >$@
 
 ### What must be installed #############################################################################################
-# A group is installed when one of its programs, or one of its libraries' pkg-config files, is missing.
+# A group is installed when one of its programs, or one of its libraries' pkg-config files, is missing, or what it tries
+# fails.
 
 deps-run_TOOLS := $(firstword $(CC)) $(AR) $(PKG_CONFIG)
 deps-run_LIBRARIES := libmicrohttpd gnutls jansson openblas zlib
@@ -232,6 +233,8 @@ deps-install_TOOLS := systemd-analyze man
 deps-install_PACKAGES := systemd man-db groff-base bash-completion
 deps-fuzz_TOOLS := clang
 deps-fuzz_PACKAGES := clang libclang-rt-dev
+deps-fuzz_TRIES = echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	clang -x c -fsanitize=fuzzer,address -o /dev/null - 2>/dev/null
 
 APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get
 .PHONY: deps deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain
@@ -242,6 +245,7 @@ deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain:
 	@missing=; \
 	for tool in $($@_TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	for library in $($@_LIBRARIES); do $(PKG_CONFIG) --exists $$library 2>/dev/null || missing="$$missing $$library"; done; \
+	[ -n "$$missing" ] || { $(or $($@_TRIES),true); } || missing=' what goes with them'; \
 	[ -z "$$missing" ] && exit 0; \
 	echo "Missing:$$missing"; \
 	command -v apt-get >/dev/null || { echo "Please install them: there is no apt-get here."; exit 1; }; \

@@ -20,7 +20,8 @@
 #include <sys/socket.h>
 
 #define ABANDONED_MAX 64 /* pieces of work given up in one go */
-#define STATE_BITS 3     /* the deadline, in ms, is above them: both change in one step */
+#define GONE_MILLISECONDS 200
+#define STATE_BITS 3 /* the deadline, in ms, is above them: both change in one step */
 
 struct entry {
     struct peer peer; /* first: a peer is its entry */
@@ -30,6 +31,7 @@ struct entry {
     _Atomic uint64_t wait; /* state and deadline */
     _Atomic int64_t moved; /* when a request last began or ended */
     atomic_int told;       /* the problem that was sent when it was cut */
+    uint64_t gone;         /* the reaper's: when it saw in milliseconds that the other side sends no more; 0: not yet */
 };
 
 struct peers {
@@ -249,11 +251,15 @@ static void check_late(const struct peers *peers, struct entry *entry, uint64_t 
         cut_entry(peers, entry, wait, told ? PROBLEM_TIMEOUT : PROBLEM_NONE);
 }
 
-/* libmicrohttpd 0.9.75 may not notice the end of a connection before it writes to it. */
-static void check_gone(const struct peers *peers, struct entry *entry, uint64_t wait)
+/* libmicrohttpd 0.9.75 may not notice the end of a connection before it writes to it. What it has read of the request
+ * but not looked at yet gets its time: whoever sends a request and shuts its side down wants an answer. */
+static void check_gone(const struct peers *peers, struct entry *entry, uint64_t wait, uint64_t now)
 {
     enum peers_state state = find_state(wait);
-    if (state != PEERS_WORK && state != PEERS_REPLY && !has_unread(entry->descriptor))
+    if (entry->gone == 0)
+        entry->gone = now;
+    if (now - entry->gone >= GONE_MILLISECONDS && state != PEERS_WORK && state != PEERS_REPLY &&
+        !has_unread(entry->descriptor))
         cut_entry(peers, entry, wait, state == PEERS_BODY ? PROBLEM_BAD_REQUEST : PROBLEM_NONE);
 }
 
@@ -269,7 +275,7 @@ static void check_entry(const struct peers *peers, struct entry *entry, uint64_t
     else if (late)
         check_late(peers, entry, wait);
     else if (gone)
-        check_gone(peers, entry, wait);
+        check_gone(peers, entry, wait, now);
 }
 
 void peers_reap(struct peers *peers)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 Suite *load_suite(void);
 
@@ -139,17 +140,17 @@ START_TEST(one_connection_too_many_is_503_and_probes_are_answered)
 }
 END_TEST
 
-/* Until another request than this one is under way: a reset that comes sooner may take the request away unseen. */
-static void await_request(const struct service *service)
+/* Waits until the metrics have this line. */
+static void await_metric(const struct service *service, const char *line)
 {
+    bool there = false;
     double end = service_now() + PATIENCE;
-    bool found = false;
-    while (!found && service_now() < end) {
+    while (!there && service_now() < end) {
         struct client_reply reply = client_get(service, "/metrics");
-        found = strstr(reply.body, "\nattnd_http_requests_in_flight 2\n") != NULL;
+        there = strstr(reply.body, line) != NULL;
         client_free(&reply);
     }
-    ck_assert(found);
+    ck_assert_msg(there, "%s", line);
 }
 
 START_TEST(client_that_went_away_frees_its_worker)
@@ -158,7 +159,7 @@ START_TEST(client_that_went_away_frees_its_worker)
     char *request = write_slow(60000);
     struct wire wire = wire_open(&service);
     ck_assert(wire_send(&wire, request));
-    await_request(&service);
+    await_metric(&service, "\nattnd_workers_busy 1\n");
     wire_abort(&wire);
     char *body = sample_slow(600);
     struct client_reply reply = client_post(&service, "/v1/attention", body);
@@ -167,6 +168,73 @@ START_TEST(client_that_went_away_frees_its_worker)
     client_free(&reply);
     free(body);
     free(request);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+/* A client that crashes at each stage of its request: after a part of the head, the head, a part of the body, while its
+ * work waits, in the middle of its reply. */
+START_TEST(clients_that_crash_leave_nothing_behind)
+{
+    enum { STAGES = 5, TIMES = 20 };
+    char *slow = write_slow(3000);
+    char *large = write_request(sample_square(500, 2, "\"include\":[\"steps\"]"));
+    const char *requests[STAGES] = {
+        "POST /v1/att", "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+        "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{}", slow, large};
+    struct service service = service_start((const char *const[]){"--workers", "1", NULL});
+    for (size_t i = 0; i < TIMES * STAGES; i++) {
+        struct wire wire = wire_open(&service);
+        ck_assert(wire_send(&wire, requests[i % STAGES]));
+        if (i % STAGES == STAGES - 1)
+            ck_assert_uint_eq(wire_take(&wire, 1000, PATIENCE), 1000);
+        wire_abort(&wire);
+    }
+    await_metric(&service, "\nattnd_connections_open 1\n");
+    await_metric(&service, "\nattnd_http_requests_in_flight 1\n");
+    await_metric(&service, "\nattnd_workers_busy 0\n");
+    await_metric(&service, "\nattnd_bytes_held 0\n");
+    free(slow);
+    free(large);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+/* Killed without a word, it can start again at the same port at once. */
+START_TEST(the_port_is_free_after_a_crash)
+{
+    char port[16];
+    struct service first = service_start(NULL);
+    struct wire wire = wire_open(&first);
+    ck_assert(wire_send(&wire, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 200);
+    snprintf(port, sizeof port, "%u", first.port);
+    service_signal(&first, SIGKILL);
+    ck_assert_int_eq(service_wait(&first, PATIENCE), -1);
+    service_clean(&first);
+    struct service second = service_start((const char *const[]){"--port", port, NULL});
+    ck_assert_uint_eq(second.port, first.port);
+    struct client_reply reply = client_get(&second, "/livez");
+    ck_assert_int_eq(reply.status, 200);
+    client_free(&reply);
+    wire_close(&wire);
+    ck_assert_int_eq(service_stop(&second), 0);
+}
+END_TEST
+
+/* Who says that nothing more comes still wants the reply; only of work that takes long it is given up. */
+START_TEST(half_closed_connections_are_answered)
+{
+    struct service service = service_start(NULL);
+    char *tiny = write_request(strdup(SAMPLE_CAT));
+    for (size_t i = 0; i < 60; i++) {
+        struct wire wire = wire_open(&service);
+        ck_assert(wire_send(&wire, i % 2 ? tiny : "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+        shutdown(wire.descriptor, SHUT_WR);
+        ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 200);
+        wire_close(&wire);
+    }
+    free(tiny);
     ck_assert_int_eq(service_stop(&service), 0);
 }
 END_TEST
@@ -323,6 +391,9 @@ Suite *load_suite(void)
     tcase_add_test(tests, spent_memory_is_503);
     tcase_add_test(tests, one_connection_too_many_is_503_and_probes_are_answered);
     tcase_add_test(tests, client_that_went_away_frees_its_worker);
+    tcase_add_test(tests, clients_that_crash_leave_nothing_behind);
+    tcase_add_test(tests, the_port_is_free_after_a_crash);
+    tcase_add_test(tests, half_closed_connections_are_answered);
     tcase_add_test(tests, drain_loses_no_tiny_request);
     tcase_add_test(tests, drain_loses_no_slow_request);
     tcase_add_test(tests, readiness_goes_first_and_the_port_stays_for_the_delay);
