@@ -3,7 +3,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define V4_BITS 32
@@ -77,8 +77,10 @@ bool address_read(struct address *address, const char *text, size_t length)
 
 char *address_print(const struct address *address, char out[ADDRESS_TEXT_SIZE])
 {
-    if (address->family == ADDRESS_NONE || address->family == ADDRESS_UNIX)
-        return strcpy(out, address->family == ADDRESS_UNIX ? "unix" : "unknown");
+    if (address->family == ADDRESS_NONE || address->family == ADDRESS_UNIX) {
+        snprintf(out, ADDRESS_TEXT_SIZE, "%s", address->family == ADDRESS_UNIX ? "unix" : "unknown");
+        return out;
+    }
     inet_ntop(address->family == ADDRESS_V4 ? AF_INET : AF_INET6, address->bytes, out, ADDRESS_TEXT_SIZE);
     return out;
 }

@@ -45,7 +45,10 @@ static void find_client(struct exchange *x)
 {
     const struct peer *peer = x->peer;
     x->client = peer ? peer->client : NULL;
-    strcpy(x->client_name, peer ? peer->name : "unknown");
+    if (peer)
+        memcpy(x->client_name, peer->name, sizeof x->client_name);
+    else
+        address_print(&(struct address){.family = ADDRESS_NONE}, x->client_name);
     if (!peer || !proxies_trust(&x->server->proxies, &peer->address))
         return;
     struct address client = proxies_find_client(&x->server->proxies, x->connection, &peer->address);

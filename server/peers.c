@@ -145,11 +145,14 @@ bool peers_move(struct peer *peer, enum peers_state state, int64_t deadline)
     return true;
 }
 
-bool peers_move_to_body(struct peer *peer, int64_t deadline, const char *id, const char *origin)
+bool peers_move_to_body(struct peer *peer, int64_t deadline, const char id[IDENTITY_SIZE], const char *origin)
 {
-    bool fits = origin && strlen(origin) < sizeof peer->origin;
-    strcpy(peer->id, id);
-    strcpy(peer->origin, fits ? origin : "");
+    size_t length = origin ? strlen(origin) : 0;
+    if (length >= sizeof peer->origin)
+        length = 0;
+    memcpy(peer->id, id, sizeof peer->id);
+    memcpy(peer->origin, origin ? origin : "", length);
+    peer->origin[length] = '\0';
     return peers_move(peer, PEERS_BODY, deadline);
 }
 

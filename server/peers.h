@@ -56,7 +56,7 @@ struct peer *peers_find(struct MHD_Connection *connection);
 bool peers_move(struct peer *peer, enum peers_state state, int64_t deadline);
 
 /* The same for PEERS_BODY, with what a refusal from outside repeats of the request; `origin` may be NULL. */
-bool peers_move_to_body(struct peer *peer, int64_t deadline, const char *id, const char *origin);
+bool peers_move_to_body(struct peer *peer, int64_t deadline, const char id[IDENTITY_SIZE], const char *origin);
 
 /* What a connection that has been cut was told; PROBLEM_NONE: nothing. */
 enum problem_code peers_told(const struct peer *peer);

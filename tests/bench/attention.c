@@ -91,7 +91,7 @@ static double median_attention(const struct setup *s)
     request.k = tensor_dense(s->dtype, 3, shape, numbers(s->dtype, count));
     request.v = tensor_dense(s->dtype, 3, shape, numbers(s->dtype, count));
     void *out = numbers(s->dtype, count);
-    double times[REPEATS];
+    double times[REPEATS] = {0};
     int repeats = count_repeats(s);
     attend(s, &request, out);
     for (int r = 0; r < repeats; r++)
@@ -109,7 +109,7 @@ static double median_product(enum dtype dtype, size_t n)
     void *a = numbers(dtype, n * n);
     void *b = numbers(dtype, n * n);
     void *c = numbers(dtype, n * n);
-    double times[REPEATS];
+    double times[REPEATS] = {0};
     for (size_t r = 0; r < REPEATS; r++) {
         double start = now();
         blas_product(dtype, BLAS_PLAIN, n, n, n, a, n, b, n, c, n);
@@ -193,7 +193,7 @@ static void compare_decode(struct pool *two)
     size_t bytes = 2 * s.heads * s.n * s.d * sizeof(float);
     char *from = numbers(DTYPE_FLOAT32, bytes / sizeof(float));
     char *to = numbers(DTYPE_FLOAT32, bytes / sizeof(float));
-    double times[REPEATS];
+    double times[REPEATS] = {0};
     for (size_t r = 0; r < REPEATS; r++) {
         double start = now();
         memcpy(to, from, bytes);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker makes these names */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *data, size_t size);
@@ -76,3 +77,4 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 {
     return fails() ? EAGAIN : __real_pthread_create(thread, attributes, run, context);
 }
+/* NOLINTEND(bugprone-reserved-identifier) */
