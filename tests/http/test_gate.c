@@ -1,5 +1,5 @@
 /* What no library client would send: each row is one request as bytes, and the replies it may get. Every row is sent
- * whole, then a byte at a time; afterwards the service must still answer. */
+ * whole, a byte at a time, and behind a good request; afterwards the service must still answer. */
 #include "tests/http/client.h"
 #include "tests/http/wire.h"
 
@@ -73,6 +73,39 @@ static const struct {
     {"negative chunk size", POST "Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n", {400}},
     {"underscore in chunk size", POST "Transfer-Encoding: chunked\r\n\r\n0_2\r\n{}\r\n0\r\n\r\n", {400}},
     {"huge chunk size", POST "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", {400, 413}},
+    {"length with a plus inside", POST "Content-Length: 1+1\r\n\r\n{}", {400}},
+    {"length with a leading zero", POST "Content-Length: 010\r\n\r\n", {400, 408}},
+    {"length with a comma", POST "Content-Length: 2,\r\n\r\n{}", {400}},
+    {"length in quotes", POST "Content-Length: \"2\"\r\n\r\n{}", {400}},
+    {"length with a vertical tab", POST "Content-Length: \v2\r\n\r\n{}", {400}},
+    {"length of another script", POST "Content-Length: \xd9\xa2\r\n\r\n{}", {400}},
+    {"two lengths, other case", POST "Content-Length: 2\r\ncontent-LENGTH: 3\r\n\r\n{}}", {400}},
+    {"length after a fold", POST "A: b\r\n Content-Length: 2\r\n\r\n{}", {400}},
+    {"coding with a leading comma", POST "Transfer-Encoding: ,chunked\r\n\r\n0\r\n\r\n", {501, 400}},
+    {"coding twice in a list", POST "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n", {501, 400}},
+    {"coding in quotes", POST "Transfer-Encoding: \"chunked\"\r\n\r\n0\r\n\r\n", {501, 400}},
+    {"coding with a parameter", POST "Transfer-Encoding: chunked;a=b\r\n\r\n0\r\n\r\n", {501, 400}},
+    {"coding with a vertical tab", POST "Transfer-Encoding: \vchunked\r\n\r\n0\r\n\r\n", {501, 400}},
+    {"coding with a space before the colon", POST "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", {400}},
+    {"chunk size of another script", POST "Transfer-Encoding: chunked\r\n\r\n\xd9\xa2\r\n{}\r\n0\r\n\r\n", {400}},
+    {"chunk size with 0x", POST "Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n", {400}},
+    {"chunk size with a plus", POST "Transfer-Encoding: chunked\r\n\r\n+2\r\n{}\r\n0\r\n\r\n", {400}},
+    {"chunk without its end", POST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}xx\r\n0\r\n\r\n", {400}},
+    {"empty chunk size", POST "Transfer-Encoding: chunked\r\n\r\n\r\n{}\r\n0\r\n\r\n", {400}},
+    {"host in the target only", "GET http://x/livez HTTP/1.1\r\n\r\n", {400}},
+    {"two hosts, other case", "GET /livez HTTP/1.1\r\nHost: x\r\nhOST: y\r\n\r\n", {400}},
+    {"two keys", GET "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n", {400}},
+    {"two expectations", POST "Expect: 100-continue\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}", {400}},
+    {"name with a high byte", GET "A\xe9: x\r\n\r\n", {400}},
+    {"name with a slash", GET "A/B: x\r\n\r\n", {400}},
+    {"lower-case version", "GET /livez http/1.1\r\nHost: x\r\n\r\n", {400, 505}},
+    {"version with a third number", "GET /livez HTTP/1.1.1\r\nHost: x\r\n\r\n", {400, 505}},
+    {"version 1.10", "GET /livez HTTP/1.10\r\nHost: x\r\n\r\n", {400, 505}},
+    {"preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", {505, 400}},
+    {"space in target", "GET /li vez HTTP/1.1\r\nHost: x\r\n\r\n", {400, 301}},
+    {"tab in target", "GET /li\tvez HTTP/1.1\r\nHost: x\r\n\r\n", {400}},
+    {"control byte in target", "GET /livez\x01 HTTP/1.1\r\nHost: x\r\n\r\n", {400}},
+    {"escaped slash in target", "GET /v1%2finfo HTTP/1.1\r\nHost: x\r\n\r\n", {200, 404, 404}},
     {"path and no value, 1.0", "GET /x?b HTTP/1.0\r\n\r\n", {404, 404, 404}},
 };
 
@@ -90,11 +123,25 @@ static bool is_allowed(int row, int status)
     return rows[row].status[0] == status || rows[row].status[1] == status || rows[row].status[2] == status;
 }
 
-static void check_row(int row, bool slowly)
+enum manner { WHOLE, SLOWLY, PIPELINED };
+
+static void send_row(struct wire *wire, int row, enum manner manner)
+{
+    char both[512];
+    snprintf(both, sizeof both, GET "\r\n%s", rows[row].request);
+    if (manner == SLOWLY)
+        (void)wire_send_slowly(wire, rows[row].request);
+    else
+        (void)wire_send(wire, manner == PIPELINED ? both : rows[row].request);
+    if (manner == PIPELINED)
+        ck_assert_int_eq(wire_receive(wire, NULL, 5), 200);
+}
+
+static void check_row(int row, enum manner manner)
 {
     struct wire wire = wire_open(&service);
-    (void)(slowly ? wire_send_slowly(&wire, rows[row].request) : wire_send(&wire, rows[row].request));
-    int status = wire_receive(&wire, NULL, 5);
+    send_row(&wire, row, manner);
+    int status = wire_receive(&wire, NULL, 2);
     if (status == -1)
         wire_abort(&wire); /* it waits for more, as for a body that was announced: no reply is no wrong reply */
     else
@@ -108,13 +155,19 @@ static void check_row(int row, bool slowly)
 
 START_TEST(row_sent_whole)
 {
-    check_row(_i, false);
+    check_row(_i, WHOLE);
 }
 END_TEST
 
 START_TEST(row_sent_a_byte_at_a_time)
 {
-    check_row(_i, true);
+    check_row(_i, SLOWLY);
+}
+END_TEST
+
+START_TEST(row_sent_with_another_before_it)
+{
+    check_row(_i, PIPELINED);
 }
 END_TEST
 
@@ -197,6 +250,7 @@ Suite *gate_suite(void)
     tcase_set_timeout(tests, 60);
     tcase_add_loop_test(tests, row_sent_whole, 0, ROWS);
     tcase_add_loop_test(tests, row_sent_a_byte_at_a_time, 0, ROWS);
+    tcase_add_loop_test(tests, row_sent_with_another_before_it, 0, ROWS);
     tcase_add_loop_test(tests, doubtful_bodies_never_become_requests, 0, 6);
     tcase_add_test(tests, nul_in_header_hides_nothing);
     tcase_add_test(tests, long_target_without_value_does_not_crash);
