@@ -74,16 +74,24 @@ passes_a_body_of_64_mb() {
         ask --data-binary @- "http://$balancer/v1/attention" | grep -q '"status":422'
 }
 
+# logs PATTERN SERVICE: a line of a container of the service
+logs() {
+    local container
+    for container in $(compose ps --quiet "$2"); do docker logs "$container"; done >"$scratch/log" 2>&1
+    grep -q "$1" "$scratch/log"
+}
+
 # A name given to a request comes back and is in the log of a replica, with the trace that it belongs to.
 passes_names_on() {
     local trace=4bf92f3577b34da6a3ce929d0e0e4736
-    ask -D - -o /dev/null -H 'X-Request-Id: my.request-1' -H "traceparent: 00-$trace-00f067aa0ba902b7-01" \
-        "http://$balancer/v1/info" | grep -qi '^x-request-id: my.request-1' || return 1
-    within 5 grep -q "my.request-1.*$trace" <(for replica in $(replicas); do docker logs "$replica" 2>&1; done)
+    ask -D "$scratch/head" -o /dev/null -H 'X-Request-Id: my.request-1' \
+        -H "traceparent: 00-$trace-00f067aa0ba902b7-01" "http://$balancer/v1/info"
+    grep -qi '^x-request-id: my.request-1' "$scratch/head" && within 5 logs "my.request-1.*$trace" attentiond
 }
 
 makes_a_name() {
-    ask -D - -o /dev/null -H 'X-Request-Id: not/a/name' "http://$balancer/v1/info" | grep -qiE '^x-request-id: [0-9a-f]{32}'
+    ask -D "$scratch/head" -o /dev/null -H 'X-Request-Id: not/a/name' "http://$balancer/v1/info"
+    grep -qiE '^x-request-id: [0-9a-f]{32}' "$scratch/head"
 }
 
 big_request() {
@@ -151,7 +159,7 @@ END
     stub=$(docker run --detach --network "${COMPOSE_PROJECT_NAME}_inside" --network-alias attentiond \
         --volume "$scratch/full.conf:/full.conf:ro" "$NGINX_IMAGE" nginx -c /full.conf -g 'daemon off;')
     start_load || return 1
-    within 20 grep -q '"replica_status":"503, 200"' <(compose logs --no-color --follow nginx 2>/dev/null)
+    within 20 logs '"replica_status":"503, 200"' nginx
     local met=$?
     end_load && [ $met -eq 0 ]
     local status=$?

@@ -87,6 +87,14 @@ works_cut_off() {
         curl -sf --max-time 5 "http://$address/openapi.json" | jq -e '.openapi | startswith("3.1")' >/dev/null
 }
 
+# The largest bodies there can be, more of them at once than there is memory for: some are refused, and nothing is killed.
+survives_a_flood() {
+    start --env ATTND_WORKERS=2 --env ATTND_MEMORY=256M --env ATTND_REQUEST_MEMORY=320M --memory 960m --memory-swap 960m \
+        --publish 127.0.0.1::8080 || return 1
+    timeout 120 python3 tests/docker/flood.py "$(docker port "$container" 8080/tcp | head -n 1)" 8 &&
+        [ "$(state Running)" = true ] && [ "$(state OOMKilled)" = false ]
+}
+
 is_small() {
     local bytes
     bytes=$(docker image inspect --format '{{.Size}}' "$image")
@@ -125,6 +133,7 @@ check "stops within two seconds" stops_in_time
 check "exit code 0" ended_well
 check "exit code 0 when stopped while it starts" stops_while_starting
 check "another user, an internal network" works_cut_off
+check "more large bodies than memory" survives_a_flood
 check "at most 60 MB" is_small
 check "a numeric user that is not root" runs_as_nobody
 check "labels" has_labels

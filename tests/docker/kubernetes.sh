@@ -64,7 +64,7 @@ check "a missing member is refused" refuses 's/^  maxReplicas: 10$//'
 check "a writable root is noticed" notices "no privileges" 's/(readOnlyRootFilesystem): true/\1: false/'
 check "too little time to end is noticed" notices "time to end" 's/(GracePeriodSeconds): 40/\1: 30/'
 check "an unknown setting is noticed" notices "settings that there are" 's/ATTND_REQUEST_MEMORY/ATTND_REQUEST_MEMORIES/'
-check "too little memory is noticed" notices "memory for more" 's/memory: 1536Mi/memory: 1024Mi/'
+check "too little memory is noticed" notices "memory for all" 's/memory: 2Gi/memory: 1536Mi/'
 check "a way out is noticed" notices "in by one port" 's/egress: \[\]/egress: [{}]/'
 check "a probe that kills full replicas is noticed" notices liveness 's/livez/readyz/'
 summary

@@ -7,6 +7,7 @@ import sys
 
 import yaml
 
+PROGRAM_MEMORY = 64 * 2**20  # idle it has 10 MiB; OpenBLAS and the allocator keep some for each thread
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -57,10 +58,12 @@ def promises(documents, program):
     yield "the port of the program", str(port["containerPort"]) == values["port"]
     yield "time to end", spec["terminationGracePeriodSeconds"] > (
         float(values["shutdown-delay"]) + float(values["drain-timeout"])) and float(values["shutdown-delay"]) >= 5
-    memory = container["resources"]["limits"]["memory"]
-    yield "memory for more than the budget", size(memory) >= 1.25 * size(values["memory"])
-    yield "memory that is there", container["resources"]["requests"]["memory"] == memory
-    yield "processors asked for, as the autoscaler needs them", "cpu" in container["resources"]["requests"]
+    resources, workers = container["resources"], int(values["workers"])
+    needed = size(values["memory"]) + workers * size(values["request-memory"]) + PROGRAM_MEMORY
+    yield "memory for all that is let in", size(resources["limits"]["memory"]) >= needed
+    yield "memory that is there", resources["requests"]["memory"] == resources["limits"]["memory"]
+    yield "as many workers as processors", workers == int(resources["limits"]["cpu"])
+    yield "processors asked for, as the autoscaler needs them", "cpu" in resources["requests"]
 
     startup, ready, live = (container[name + "Probe"] for name in ("startup", "readiness", "liveness"))
     yield "startup: each second for 30", contains(startup, {

@@ -1,0 +1,36 @@
+"""Bodies of almost 64 MiB from many clients at once: each is answered or refused for want of memory, some of them answered.
+Usage: flood.py HOST:PORT CLIENTS"""
+
+import collections
+import http.client
+import sys
+import threading
+
+WIDTH = 128
+ROWS = 2**26 // (2 * (2 * WIDTH + 2)) - 2
+row = "[" + ",".join("1" * WIDTH) + "]"
+matrix = "[" + ",".join([row] * ROWS) + "]"
+body = f'{{"include":["output"],"q":[{row}],"k":{matrix},"v":{matrix}}}'.encode()
+statuses = collections.Counter()
+
+
+def ask():
+    connection = http.client.HTTPConnection(sys.argv[1], timeout=100)
+    try:
+        connection.request("POST", "/v1/attention", body)
+    except OSError:
+        pass  # a refusal may come before the body is sent
+    try:
+        statuses[connection.getresponse().status] += 1
+    except (OSError, http.client.HTTPException) as fault:
+        statuses[type(fault).__name__] += 1
+
+
+clients = [threading.Thread(target=ask) for _ in range(int(sys.argv[2]))]
+for client in clients:
+    client.start()
+for client in clients:
+    client.join()
+print(len(body), "bytes:", dict(statuses))
+# A connection that was closed while the client was still sending says nothing: the container's state does.
+sys.exit(0 if statuses[200] and statuses[503] and not set(statuses) - {200, 503, "ConnectionResetError"} else 1)
