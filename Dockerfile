@@ -38,15 +38,20 @@ RUN . /target; \
     install -D -m 755 build/release/attentiond /image/usr/bin/attentiond && \
     $triplet-strip /image/usr/bin/attentiond
 
-# The libraries go with the program, and the list of the packages that they are from goes with them.
+# What the program loads goes with it, and of each Debian package that this is from its record, as scanners look for it, and
+# its licences.
 RUN set -eu; . /target; \
     docker/collect.sh /image/usr/bin/attentiond /image $triplet >/tmp/libraries; \
-    mkdir -p /image/usr/share/attentiond /image/etc; \
-    xargs dpkg-query -S </tmp/libraries | sed 's/: .*//' | sort -u | xargs dpkg-query -W >/image/usr/share/attentiond/packages.txt; \
-    cp LICENSE /image/usr/share/attentiond; \
+    xargs dpkg-query -S </tmp/libraries | sed 's/: .*//' | sort -u >/tmp/packages; \
+    mkdir -p /image/var/lib/dpkg/status.d /image/etc; \
+    while IFS=: read -r name architecture; do \
+        dpkg-query -s "$name:$architecture" >"/image/var/lib/dpkg/status.d/$name"; \
+        install -D -m 644 "/usr/share/doc/$name/copyright" "/image/usr/share/doc/$name/copyright"; \
+    done </tmp/packages; \
+    install -D -m 644 LICENSE /image/usr/share/doc/attentiond/LICENSE; \
     echo 'attentiond:x:65532:65532::/:/usr/sbin/nologin' >/image/etc/passwd; \
     echo 'attentiond:x:65532:' >/image/etc/group; \
-    cat /image/usr/share/attentiond/packages.txt
+    xargs dpkg-query -W </tmp/packages
 
 FROM scratch
 ARG VERSION=unknown

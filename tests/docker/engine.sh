@@ -25,6 +25,7 @@ start_engine() {
     if ! command -v dockerd >/dev/null || ! command -v docker >/dev/null; then
         apt-get update -q
         install_missing docker.io iptables
+        command -v docker >/dev/null || install_missing docker-cli # a package of its own in Debian 13
     fi
     state=$(mktemp -d /var/tmp/attentiond-engine.XXXXXX)
     export DOCKER_HOST=unix://$state/docker.sock

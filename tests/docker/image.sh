@@ -10,9 +10,11 @@ image=$1
 port=9000
 closed=(--read-only --cap-drop ALL --security-opt no-new-privileges --memory 512m --pids-limit 64)
 containers=()
+scratch=$(mktemp -d)
 network=
 
 tidy() {
+    rm -rf "$scratch"
     [ "$failed" -eq 0 ] || docker logs --tail 30 "${containers[0]}"
     [ ${#containers[@]} -eq 0 ] || docker rm --force --volumes "${containers[@]}" >/dev/null
     [ -z "$network" ] || docker network rm "$network" >/dev/null
@@ -115,12 +117,21 @@ has_labels() {
     done
 }
 
-# No shell, no tools, nothing but the program, what it loads and a few lists.
+# No shell, no tools: the program, what it loads, and the records and licences of the packages that this is from.
 holds_only_what_it_loads() {
     local files
     files=$(docker export "$container" | tar -t | grep -vE '/$|^(dev|etc|proc|sys)/|^\.dockerenv$')
-    grep -x 'usr/share/attentiond/packages.txt' <<<"$files" >/dev/null || return 1
-    ! grep -vE '^usr/bin/attentiond$|^usr/share/attentiond/|^lib(64)?/([a-z0-9_]+-linux-gnu/)?[^/]*\.so(\.[0-9.]+)?$' <<<"$files"
+    grep -qx 'usr/bin/attentiond' <<<"$files" &&
+        ! grep -vE '^usr/bin/attentiond$|^lib(64)?/([a-z0-9_]+-linux-gnu/)?[^/]*\.so(\.[0-9.]+)?$' <<<"$files" |
+            grep -vE '^var/lib/dpkg/status\.d/|^usr/share/doc/[^/]*/(copyright|LICENSE)$'
+}
+
+# Every library is from a package whose version is recorded, and libmicrohttpd is new enough.
+records_its_packages() {
+    docker cp "$container:/var/lib/dpkg/status.d" - | tar -xO | grep -E '^(Package|Version):' | paste - - >"$scratch/packages"
+    grep -qE 'Package: libc6[[:space:]]' "$scratch/packages" &&
+        grep -qE 'Package: libopenblas0-pthread[[:space:]]' "$scratch/packages" &&
+        dpkg --compare-versions "$(sed -nE 's/^Package: libmicrohttpd12t64\s+Version: //p' "$scratch/packages")" ge 1.0.10
 }
 
 check "a container starts" start --health-interval 1s --env ATTND_PORT=$port --publish "127.0.0.1::$port"
@@ -138,4 +149,5 @@ check "at most 60 MB" is_small
 check "a numeric user that is not root" runs_as_nobody
 check "labels" has_labels
 check "nothing but the program and what it loads" holds_only_what_it_loads
+check "the versions of what it loads" records_its_packages
 summary
