@@ -154,7 +154,7 @@ retries_a_503_elsewhere() {
     cat >"$scratch/full.conf" <<'END'
 pid /tmp/pid;
 events {}
-http { access_log off; server { listen 8080; location / { return 503 "full"; } } }
+http { access_log off; client_max_body_size 0; server { listen 8080; location / { return 503 "full"; } } }
 END
     stub=$(docker run --detach --network "${COMPOSE_PROJECT_NAME}_inside" --network-alias attentiond \
         --volume "$scratch/full.conf:/full.conf:ro" "$NGINX_IMAGE" nginx -c /full.conf -g 'daemon off;')

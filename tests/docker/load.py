@@ -11,13 +11,13 @@ import time
 import urllib.parse
 
 
-def make_body(rows, width, seed):
+def make_body(queries, keys, width, seed):
     draw = random.Random(seed)
 
-    def matrix():
+    def matrix(rows):
         return [[draw.gauss(0, 1) for _ in range(width)] for _ in range(rows)]
 
-    return json.dumps({"q": matrix(), "k": matrix(), "v": matrix(), "mask": "causal", "include": ["output"]})
+    return json.dumps({"q": matrix(queries), "k": matrix(keys), "v": matrix(keys), "include": ["output"]})
 
 
 def ask(connection, body, name):
@@ -58,7 +58,8 @@ def main():
     ending = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ending.set())
     # The largest body is more than the balancer keeps in memory.
-    bodies = [make_body(*shape, seed) for seed, shape in enumerate([(2, 4), (16, 8), (64, 32), (200, 32)])]
+    shapes = [(2, 2, 4), (16, 16, 8), (64, 64, 32), (8, 1000, 32)]
+    bodies = [make_body(*shape, seed) for seed, shape in enumerate(shapes)]
     expected = [(body, ask(connect(url), body, "first")[2]) for body in bodies]
     clients = [Client(url, index, expected, ending) for index in range(int(sys.argv[2]))]
     for client in clients:
