@@ -37,3 +37,14 @@ char *sample_slow(size_t n)
 {
     return sample_square(n, 4, "\"include\":[\"log_sum_exp\"]");
 }
+
+char *sample_request(char *body)
+{
+    size_t size = strlen(body) + 128;
+    char *request = malloc(size);
+    ck_assert_ptr_nonnull(request);
+    snprintf(request, size, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(body),
+             body);
+    free(body);
+    return request;
+}

@@ -19,4 +19,7 @@ char *sample_square(size_t n, size_t width, const char *rest);
  * second. */
 char *sample_slow(size_t n);
 
+/* A POST /v1/attention as bytes, to be freed; `body` is freed here. */
+char *sample_request(char *body);
+
 #endif
