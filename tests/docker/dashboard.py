@@ -18,7 +18,7 @@ def get(base, path, **parameters):
 
 
 def has_data(base, expression):
-    result = get(base, "query", query=expression.replace("$__rate_interval", "1m"))["result"]
+    result = get(base, "query", query=expression.replace("$__rate_interval", "2m"))["result"]
     return any(sample["value"][1] != "NaN" for sample in result)
 
 
