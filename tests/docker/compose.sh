@@ -94,6 +94,12 @@ makes_a_name() {
     grep -qiE '^x-request-id: [0-9a-f]{32}' "$scratch/head"
 }
 
+# A client cannot say that it is another one.
+names_clients_itself() {
+    ask -o /dev/null -H 'X-Request-Id: a-mask' -H 'X-Forwarded-For: 203.0.113.9' "http://$balancer/v1/info"
+    within 5 logs '"request_id":"a-mask"' attentiond && ! grep '"request_id":"a-mask"' "$scratch/log" | grep -F 203.0.113.9
+}
+
 big_request() {
     python3 -c 'import json, random
 draw = random.Random(1)
@@ -234,6 +240,7 @@ check "nginx answers" within 20 ask --fail -o /dev/null "http://$balancer/readyz
 check "the cat" answers_the_cat
 check "the name of a request and its trace pass nginx" passes_names_on
 check "a request without a name gets one" makes_a_name
+check "a client does not choose its address" names_clients_itself
 check "a body over the limit" refuses_a_body_over_64_mb
 check "a body of the limit" passes_a_body_of_64_mb
 check "a method that nginx does not know" refuses 405 method-not-allowed -X TRACE "http://$balancer/"
