@@ -22,6 +22,9 @@ import tempfile
 import time
 
 ROUNDS = 15
+TURNS = 5
+WARM = 2
+PAUSE = 0.1  # seconds between turns: threads of NumPy's OpenBLAS turn round and round for a while after their work
 PEERS = os.environ.get("BENCH_PEERS", "../shared/peers")
 PYTHON = os.environ.get("BENCH_PYTHON", "python3")
 SERVE = """
@@ -157,15 +160,17 @@ def ratio(ours, theirs):
 
 
 def compare(title, document, ports):
-    """Turn by turn, the same request to each."""
+    """The same request to each, in turns of a few, the first ones of a turn not counted."""
     clients = {name: Client(port) for name, port in ports.items() if port}
     times = {name: [] for name in clients}
-    for turn in range(ROUNDS + 2):
+    for _ in range(TURNS):
         for name, client in clients.items():
-            start = time.perf_counter()
-            head, size, first = client.ask(message(document))
-            if turn >= 2:
-                times[name].append((time.perf_counter() - start, first))
+            time.sleep(PAUSE)
+            for request in range(WARM + ROUNDS // TURNS):
+                start = time.perf_counter()
+                head, size, first = client.ask(message(document))
+                if request >= WARM:
+                    times[name].append((time.perf_counter() - start, first))
             if name == "attentiond":
                 timing, bytes_back = re.search(r"(?i)server-timing: *(.*)", head), size
     middle = {name: [statistics.median(column) * 1e3 for column in zip(*list_)] for name, list_ in times.items()}
