@@ -85,6 +85,8 @@ static void read_include(struct decoder *d, const struct option *o, const json_t
     {
         const struct place element = {.parent = at, .index = &index, .rank = 1};
         add_included(d, name, &element, include);
+        if (error_is_full(d->err))
+            return;
     }
 }
 
@@ -115,6 +117,8 @@ static void read_objects(struct decoder *d, const struct option *o, const json_t
         const struct place element = {.parent = at, .index = &index, .rank = 1};
         option_defaults(o->inner, items + index * o->size);
         read_object(d, o, entry, &element, (struct value_target){NULL, items + index * o->size});
+        if (error_is_full(d->err))
+            return;
     }
     *(struct objects *)target.field = (struct objects){items, count};
 }
@@ -226,6 +230,8 @@ void decode_object(struct decoder *d, const struct option_table *table, const js
     json_object_foreach((json_t *)object, name, value)
     {
         (void)value;
+        if (error_is_full(d->err))
+            return;
         if (!option_find(table, name))
             refuse_unknown(d, table, name, at);
     }

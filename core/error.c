@@ -18,3 +18,8 @@ bool error_set(struct error *err, enum error_code code, const char *name, const 
     va_end(values);
     return false;
 }
+
+bool error_is_full(const struct error *err)
+{
+    return err->count == ERROR_FAULTS;
+}

@@ -39,4 +39,7 @@ struct error {
 bool error_set(struct error *err, enum error_code code, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* No further fault would be kept: whoever looks for more may stop. */
+bool error_is_full(const struct error *err);
+
 #endif
