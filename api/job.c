@@ -81,6 +81,8 @@ static bool check_explain(struct job *job, struct error *err)
 
 static double count_flops(const struct job *job)
 {
+    if (job->kind == JOB_MERGE)
+        return join_flops(&job->join);
     return cost_count(&job->attention, cost_own(&job->attention)).total;
 }
 
@@ -97,7 +99,7 @@ static bool check(struct job *job, struct error *err)
 {
     bool tables = job->format == JOB_TEXT && job->kind == JOB_ATTENTION;
     if (job->kind == JOB_MERGE)
-        return join_check(&job->join, &job->limits, err);
+        return join_check(&job->join, &job->limits, err) && check_flops(job, err);
     if (tables && !options_for_text(&job->options, err))
         return false;
     if (!attention_check(&job->attention, &job->options.attention, err) ||
@@ -153,9 +155,7 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
 
 double job_work(const struct job *job)
 {
-    if (job->kind == JOB_MERGE)
-        return join_work(&job->join);
-    return count_flops(job) + FLOPS_PER_NUMBER * (double)job->reply.sections.numbers;
+    return count_flops(job) + FLOPS_PER_NUMBER * (double)job_numbers(job);
 }
 
 size_t job_numbers(const struct job *job)

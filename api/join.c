@@ -52,9 +52,9 @@ bool join_check(struct join *join, const struct job_limits *limits, struct error
                      limits->reply_elements);
 }
 
-double join_work(const struct join *join)
+double join_flops(const struct join *join)
 {
-    return 50.0 * (double)tensor_count(join->output) * (double)(join->parts.count + 1);
+    return 2.0 * (double)tensor_count(join->output) * (double)join->parts.count;
 }
 
 static bool make_room(struct tensor *t, struct arena *arena, struct error *err)

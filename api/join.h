@@ -22,7 +22,7 @@ struct join {
 const struct option_table *join_table(void);
 
 bool join_check(struct join *join, const struct job_limits *limits, struct error *err);
-double join_work(const struct join *join); /* as job_work */
+double join_flops(const struct join *join); /* a multiplication and an addition for each number of each part */
 bool join_run(struct join *join, struct arena *arena, struct error *err);
 
 /* {"output","log_sum_exp"} */

@@ -38,6 +38,44 @@ START_TEST(operations_past_the_limit)
 }
 END_TEST
 
+START_TEST(operations_of_a_merge_past_the_limit)
+{
+    const char *body =
+        "{\"parts\":[{\"output\":[[1,2]],\"log_sum_exp\":[0]},{\"output\":[[3,4]],\"log_sum_exp\":[0]}]}";
+    struct exchange x = exchange_run(body, (struct exchange_how){.kind = JOB_MERGE, .limits = {.flops = 1}});
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "the limit is 1 (--max-flops)"));
+    exchange_end(&x);
+}
+END_TEST
+
+/* Whatever is wrong and however often: the first faults are told. */
+static const struct {
+    enum job_kind kind;
+    const char *before, *again, *after;
+} floods[] = {{JOB_ATTENTION, "{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]],\"include\":[\"a\"", ",\"weightz\"", "]}"},
+              {JOB_ATTENTION, "{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]]", ",\"m%zu\":1", "}"},
+              {JOB_MERGE, "{\"parts\":[{\"x\":1}", ",{\"x\":1}", "]}"}};
+
+START_TEST(a_flood_of_faults_is_cut)
+{
+    struct text body = {0};
+    text_string(&body, floods[_i].before);
+    for (size_t x = 0; x < 5000; x++) {
+        char again[40];
+        snprintf(again, sizeof again, floods[_i].again, x);
+        text_string(&body, again);
+    }
+    text_string(&body, floods[_i].after);
+    text_append(&body, "", 1);
+    struct exchange x = exchange_run(body.data, (struct exchange_how){.kind = floods[_i].kind});
+    ck_assert_int_eq(x.err.code, ERROR_INVALID);
+    ck_assert(error_is_full(&x.err));
+    exchange_end(&x);
+    text_free(&body);
+}
+END_TEST
+
 START_TEST(a_packed_tensor_is_priced_before_memory_is_taken)
 {
     struct exchange x =
@@ -123,6 +161,8 @@ Suite *limits_suite(void)
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, tensors_past_the_limit);
     tcase_add_test(tests, operations_past_the_limit);
+    tcase_add_test(tests, operations_of_a_merge_past_the_limit);
+    tcase_add_loop_test(tests, a_flood_of_faults_is_cut, 0, 3);
     tcase_add_test(tests, a_packed_tensor_is_priced_before_memory_is_taken);
     tcase_add_loop_test(tests, replies_past_the_limit, 0, (int)(sizeof replies / sizeof *replies));
     tcase_add_test(tests, memory_past_the_limit);
