@@ -31,7 +31,7 @@ def post(url, body):
 
 
 def depth(tensor):
-    return 1 + depth(tensor[0]) if isinstance(tensor, list) else 0
+    return 1 + depth(tensor[0]) if isinstance(tensor, list) and tensor else 0
 
 
 def cut(tensor, above, begin, end):
@@ -71,27 +71,35 @@ def cut_mask(mask, queries, keys, begin, end):
     return out
 
 
-def split(request, parts):
+def read_mask(request):
+    mask = request.get("mask", "none")
+    return mask if isinstance(mask, dict) else {"causal": mask == "causal"}
+
+
+def check(request):
+    mask = read_mask(request)
     for name in REFUSED:
         if name in request:
             sys.exit(f"{name} cannot be split by keys here.")
-    for name in ("q", "k", "v"):
-        if not isinstance(request.get(name), list):
+    for name, tensor in [(name, request.get(name)) for name in ("q", "k", "v")] + [("mask.bias", mask.get("bias", [[0]]))]:
+        if depth(tensor) < 2:
             sys.exit(f"{name} must be nested lists.")
-    mask = request.get("mask", "none")
-    mask = mask if isinstance(mask, dict) else {"causal": mask == "causal"}
+    counted = [name for name in ("causal", "window", "prefix", "alibi") if mask.get(name)]
+    if "documents" in mask and counted:
+        sys.exit(f"documents with {counted[0]} cannot be split: positions count inside each document.")
+
+
+def split(request, parts):
+    mask = read_mask(request)
     above = depth(request["k"]) - 2
     keys, queries = length(request["k"], above), length(request["q"], above)
+    parts = min(parts, keys)
     for part in range(parts):
         begin, end = keys * part // parts, keys * (part + 1) // parts
-        if begin == end:
-            continue
-        block = {name: value for name, value in request.items() if name not in AFTER + ("tokens",)}
+        block = {name: value for name, value in request.items() if name not in AFTER + ("tokens", "sinks")}
         block["k"], block["v"] = cut_rows(request, "k", above, begin, end), cut_rows(request, "v", above, begin, end)
         block["mask"] = cut_mask(mask, queries, keys, begin, end)
         block["include"] = ["output", "log_sum_exp"]
-        if part > 0:
-            block.pop("sinks", None)  # a sink is one more logit of the whole row: it is counted once
         yield block
 
 
@@ -103,29 +111,53 @@ def cut_rows(request, name, above, begin, end):
     return cut(request[name], above, begin, end) if rows > 1 else request[name]
 
 
-def has_empty_rows(log_sum_exp):
-    if isinstance(log_sum_exp, list):
-        return any(map(has_empty_rows, log_sum_exp))
-    return log_sum_exp is None
+def fill(tensor, value):
+    return [fill(inner, value) for inner in tensor] if isinstance(tensor, list) else value
+
+
+def sink_part(sinks, part):
+    """A sink is one more logit of each row of its head, with nothing behind it."""
+    sums, heads = part["log_sum_exp"], depth(part["log_sum_exp"]) - 2
+    if heads < 0:
+        sums = fill(sums, sinks[0])
+    elif heads == 0:
+        sums = [fill(rows, sink) for rows, sink in zip(sums, sinks)]
+    else:
+        sums = [[fill(rows, sink) for rows, sink in zip(batch, sinks)] for batch in sums]
+    return {"output": fill(part["output"], 0), "log_sum_exp": sums}
+
+
+def some_row_is_empty(sums):
+    """Of the blocks' sums, a row in all of which no key was seen."""
+    if isinstance(sums[0], list):
+        return any(map(some_row_is_empty, zip(*sums)))
+    return all(value is None for value in sums)
+
+
+def count(text):
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return int(text)
 
 
 def main():
     options = argparse.ArgumentParser(usage="split_keys.py [--parts N] URL... <request.json")
-    options.add_argument("--parts", type=int, help="blocks of keys; as many as there are URLs unless given")
+    options.add_argument("--parts", type=count, help="blocks of keys; as many as there are URLs unless given")
     options.add_argument("urls", nargs="+", metavar="URL")
     given = options.parse_args()
     request = json.load(sys.stdin)
+    check(request)
     blocks = list(split(request, given.parts or len(given.urls)))
     with concurrent.futures.ThreadPoolExecutor(len(blocks)) as senders:
         urls = [given.urls[i % len(given.urls)] + "/v1/attention" for i in range(len(blocks))]
         replies = list(senders.map(post, urls, blocks))
-    merge = {name: request[name] for name in AFTER + ("dtype",) if name in request}
-    merge["parts"] = [{name: reply[name] for name in ("output", "log_sum_exp")} for reply in replies]
-    joined = post(given.urls[0] + "/v1/attention/merge", merge)
-    mask = request.get("mask")
-    zero = isinstance(mask, dict) and mask.get("empty_rows") == "zero"
-    if not zero and has_empty_rows(joined["log_sum_exp"]):
+    parts = [{name: reply[name] for name in ("output", "log_sum_exp")} for reply in replies]
+    if read_mask(request).get("empty_rows") != "zero" and some_row_is_empty([part["log_sum_exp"] for part in parts]):
         sys.exit('A query sees no key in any block; "empty_rows":"zero" allows that.')
+    if "sinks" in request:
+        parts.append(sink_part(request["sinks"], parts[0]))
+    merge = {name: request[name] for name in AFTER + ("dtype",) if name in request}
+    joined = post(given.urls[0] + "/v1/attention/merge", {**merge, "parts": parts})
     json.dump(joined, sys.stdout, separators=(",", ":"))
     print()
 

@@ -61,7 +61,28 @@ def cases(draw):
     yield "batch and grouped heads", {**heads, "mask": {"key_lengths": [9, 4]}}
     packed = {"q": tensor(draw, 5, 8), "k": tensor(draw, 9, 4), "v": tensor(draw, 9, 4), "heads": 4, "kv_heads": 2}
     yield "heads side by side", {**packed, "sinks": [0, 1, 2, 3], "mask": "causal"}
+    yield "fewer keys than parts", {"q": [[1, 0]], "k": [[1, 0]], "v": [[1, 2]], "sinks": [0]}
+    yield "sinks of heads and batches", {**heads, "sinks": [1, -1, 0, 2], "mask": {"key_lengths": [9, 4]}}
     yield "many keys", {"q": tensor(draw, 16, 8), "k": tensor(draw, 4000, 8), "v": tensor(draw, 4000, 8)}
+
+
+# What the service refuses too, or what cannot be split: no numbers come of it.
+def refusals():
+    tokens = {"q": [[1, 0], [0, 1], [1, 1]], "k": [[1, 0], [0, 1], [1, 1]], "v": [[1], [2], [3]]}
+    documents = {"query": [1, 1, 2], "key": [1, 1, 2]}
+    yield "documents and causal", {**tokens, "mask": {"causal": True, "documents": documents}}
+    yield "no key for a row, with a sink", {**tokens, "sinks": [1], "mask": {"causal": True, "query_offset": -1}}
+    yield "no key for a row, told in words", {**tokens, "nonfinite": "string", "mask": {"key_lengths": [0]}}
+    yield "a packed bias", {**tokens, "mask": {"bias": {"dtype": "float64", "shape": [1, 1], "base64": "AAAAAAAAAAA="}}}
+    yield "nothing to split", {**tokens, "k": []}
+
+
+def refuses(urls, request):
+    try:
+        split(urls, request, 2)
+    except ValueError as refusal:
+        return "Traceback" not in str(refusal)
+    return False
 
 
 def main():
@@ -76,6 +97,11 @@ def main():
             passed, failed = passed + (far <= TOLERANCE), failed + (far > TOLERANCE)
             if far > TOLERANCE:
                 print(f"{what} in {parts} parts: {far} from the whole")
+    for what, request in refusals():
+        good = refuses(urls, request)
+        passed, failed = passed + good, failed + (not good)
+        if not good:
+            print(f"{what}: not refused in words")
     print(f"largest difference {largest:.1e}")
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
