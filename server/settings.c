@@ -137,7 +137,8 @@ static double read_number(const char *value, const char **rest)
     errno = 0;
     double number = strtod(value, &end);
     *rest = end;
-    return errno == 0 ? number : (double)NAN;
+    bool plain = strspn(value, "0123456789.eE+") == (size_t)(end - value); /* strtod reads hexadecimal, too */
+    return errno == 0 && plain ? number : (double)NAN;
 }
 
 static double read_unit(const char **rest)
@@ -160,7 +161,7 @@ static bool set_number(void *field, const struct setting *row, const char *value
         return false;
     if (row->kind == SETTINGS_SECONDS || row->kind == SETTINGS_RATE)
         *(double *)field = number;
-    else if (floor(number) == number)
+    else if (floor(number) == number && !(row->kind == SETTINGS_COUNT && strchr(value, '.')))
         *(size_t *)field = (size_t)number;
     else
         return false;
@@ -186,6 +187,30 @@ static bool add_text(struct settings_list *list, const char *value)
     return true;
 }
 
+/* As a browser sends it: scheme, host, and a port that is not the usual one; nothing behind. */
+static bool is_origin(const char *word, size_t length)
+{
+    char origin[256];
+    if (length >= sizeof origin)
+        return false;
+    memcpy(origin, word, length);
+    origin[length] = '\0';
+    const char *host = strstr(origin, "://");
+    if (strcmp(origin, "*") == 0 || strcmp(origin, "null") == 0)
+        return true;
+    return host && host > origin && host[3] && !strpbrk(host + 3, "/?#* \"");
+}
+
+static bool are_origins(const char *value)
+{
+    for (size_t length = strcspn(value, ","); is_origin(value, length); length = strcspn(value, ",")) {
+        value += length;
+        if (!*value++)
+            return true;
+    }
+    return false;
+}
+
 static bool set_field(void *field, const struct setting *row, const char *value)
 {
     switch (row->kind) {
@@ -203,7 +228,7 @@ static bool set_field(void *field, const struct setting *row, const char *value)
     case SETTINGS_SWITCH:
         return set_switch(field, value);
     case SETTINGS_LIST:
-        return add_text(field, value);
+        return are_origins(value) && add_text(field, value);
     case SETTINGS_NETWORKS:
         return proxies_read(&(struct proxies){0}, value) && add_text(field, value);
     case SETTINGS_FORMAT:
@@ -232,7 +257,7 @@ static void describe_range(const struct setting *row, char *out, size_t size)
     else if (row->kind == SETTINGS_PLACE)
         snprintf(out, size, "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH");
     else if (row->kind == SETTINGS_LIST)
-        snprintf(out, size, "one of %d at most", SETTINGS_LIST_MAX);
+        snprintf(out, size, "an origin like https://example.org, *, or null; %d at most", SETTINGS_LIST_MAX);
     else if (row->kind == SETTINGS_NETWORKS)
         snprintf(out, size, "an address, a network like 10.0.0.0/8, or unix; %d times at most", SETTINGS_LIST_MAX);
     else

@@ -10,8 +10,8 @@
 
 /* X(field, "flag", KIND, "default", least, most, "help"). The environment twin of --max-body is ATTND_MAX_BODY.
  * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G; SECONDS and RATE (per second) may have a fraction;
- * PLACE an address with a port; SWITCH true or false; LIST texts, NETWORKS networks, commas between them; FORMAT, LEVEL
- * words; least and most bound the numbers. */
+ * PLACE an address with a port; SWITCH true or false; LIST origins, NETWORKS networks, commas between them; FORMAT,
+ * LEVEL words; least and most bound the numbers. */
 #define SETTINGS(X) \
     X(listen, "listen", TEXT, "127.0.0.1", 0, 0, \
       "address to listen on: a name, a number, * for all of IPv4 and IPv6, or unix:PATH") \

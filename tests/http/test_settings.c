@@ -37,6 +37,7 @@ START_TEST(help_names_every_setting_with_its_variable)
     ck_assert_str_eq(help.err, "");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         ck_assert_msg(strstr(help.out, names[i]) != NULL, "%s", names[i]);
+    ck_assert_ptr_null(strstr(help.out, "null)"));
     end(&help);
 }
 END_TEST
@@ -74,6 +75,11 @@ START_TEST(bad_flags_exit_with_2_and_say_why)
         {{"--max-body", "1e30"}, "--max-body"},
         {{"--queue", "0"}, "1 to 65536"},
         {{"--queue", "1.5"}, "whole number"},
+        {{"--queue", "0x10"}, "whole number"},
+        {{"--queue", "16.0"}, "whole number"},
+        {{"--cors-origin", "https://a.example/"}, "an origin like"},
+        {{"--cors-origin", "a.example"}, "an origin like"},
+        {{"--cors-origin", "null,"}, "an origin like"},
         {{"--workers", "65"}, "0 to 64"},
         {{"--deadline", "nan"}, "--deadline"},
         {{"--log-format", "xml"}, "json or text"},
