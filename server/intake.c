@@ -17,7 +17,8 @@ bool intake_open(struct server *server)
         return true;
     server->side = place_open(place, &port, why, sizeof why);
     if (server->side >= 0)
-        log_event(server->log, LOG_INFO, "probes and metrics on %s port %u", place, port);
+        log_event(server->log, LOG_INFO, port ? "probes and metrics on %s, port %u" : "probes and metrics on %s", place,
+                  port);
     else
         log_event(server->log, LOG_ERROR, "--metrics-listen: %s", why);
     return server->side >= 0;
