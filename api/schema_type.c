@@ -104,6 +104,17 @@ static void write_or_object(struct writer *w, const struct option *o)
     writer_array_end(w);
 }
 
+static void describe_parts(struct writer *w)
+{
+    struct text words = {0};
+    for (size_t p = 0; p < INCLUDE_PARTS; p++)
+        text_format(&words, "%s%s: %s", p > 0 ? "; " : "", include_name((enum include_part)p),
+                    include_meaning((enum include_part)p));
+    writer_key(w, "description");
+    writer_string_n(w, words.data ? words.data : "", words.length);
+    text_free(&words);
+}
+
 static void write_include(struct writer *w, const struct option *o)
 {
     (void)o;
@@ -112,6 +123,7 @@ static void write_include(struct writer *w, const struct option *o)
     writer_key(w, "items");
     writer_object_begin(w);
     writer_member_string(w, "type", "string");
+    describe_parts(w);
     writer_key(w, "enum");
     writer_array_begin(w);
     for (size_t p = 0; p < INCLUDE_PARTS; p++)
