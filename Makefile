@@ -324,7 +324,8 @@ build/install/attentiond.service: server/install/attentiond.service.in Makefile
 	@sed 's|@BINDIR@|$(PREFIX)/bin|' $< >$@.new && mv $@.new $@
 
 deps-browser_TOOLS := chromium node npm
-deps-browser_PACKAGES := chromium nodejs npm
+# A Node.js that is not Debian's brings its own npm, and the two packages exclude each other.
+deps-browser_PACKAGES = chromium $(if $(shell command -v node),,nodejs) $(if $(shell command -v npm),,npm)
 .PHONY: browser
 browser: $(PROGRAM) | deps-browser ## run the tests that need a browser (Chromium, driven by Playwright from npm)
 	tests/browser.sh $(PROGRAM)
