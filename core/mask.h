@@ -5,6 +5,8 @@
 #include "core/arena.h"
 #include "core/request.h"
 
+#include <math.h>
+
 /* The sizes that masks are checked against; keys count the past. */
 struct mask_sizes {
     size_t batch, heads, queries, keys, past;
@@ -29,6 +31,13 @@ struct mask_span {
     size_t begin, end;
     bool some;
 };
+
+/* Whether the bias `at` numbers from its start hides: it is -infinity. */
+static inline bool mask_hides(struct tensor bias, size_t at)
+{
+    return bias.dtype == DTYPE_FLOAT64 ? ((const double *)bias.data)[at] == -HUGE_VAL
+                                       : ((const float *)bias.data)[at] == -HUGE_VALF;
+}
 
 /* Refuses what does not fit the sizes or means nothing together. */
 bool mask_check(const struct mask_request *request, struct mask_sizes sizes, struct error *err);
