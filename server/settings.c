@@ -2,6 +2,7 @@
 #include "server/settings.h"
 
 #include "server/log.h"
+#include "server/origin.h"
 #include "server/place.h"
 #include "server/proxies.h"
 
@@ -187,30 +188,6 @@ static bool add_text(struct settings_list *list, const char *value)
     return true;
 }
 
-/* As a browser sends it: scheme, host, and a port that is not the usual one; nothing behind. */
-static bool is_origin(const char *word, size_t length)
-{
-    char origin[256];
-    if (length >= sizeof origin)
-        return false;
-    memcpy(origin, word, length);
-    origin[length] = '\0';
-    const char *host = strstr(origin, "://");
-    if (strcmp(origin, "*") == 0 || strcmp(origin, "null") == 0)
-        return true;
-    return host && host > origin && host[3] && !strpbrk(host + 3, "/?#* \"");
-}
-
-static bool are_origins(const char *value)
-{
-    for (size_t length = strcspn(value, ","); is_origin(value, length); length = strcspn(value, ",")) {
-        value += length;
-        if (!*value++)
-            return true;
-    }
-    return false;
-}
-
 static bool set_field(void *field, const struct setting *row, const char *value)
 {
     switch (row->kind) {
@@ -228,7 +205,7 @@ static bool set_field(void *field, const struct setting *row, const char *value)
     case SETTINGS_SWITCH:
         return set_switch(field, value);
     case SETTINGS_LIST:
-        return are_origins(value) && add_text(field, value);
+        return origin_read(value) && add_text(field, value);
     case SETTINGS_NETWORKS:
         return proxies_read(&(struct proxies){0}, value) && add_text(field, value);
     case SETTINGS_FORMAT:
