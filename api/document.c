@@ -9,13 +9,15 @@
 #include <string.h>
 
 #define EXCERPT_MAX 20
-#define REMEMBERED_MAX 4096 /* bytes of an envelope */
+#define LARGE ((size_t)64 * 1024) /* an envelope: its parsing can be cancelled */
+#define REMEMBERED_MAX 4096       /* bytes of an envelope */
 
 /* The original text, and what was found wrong in it. */
 struct reading {
     const char *text;
     size_t length;
     struct envelope envelope;
+    const atomic_bool *cancel;
     struct error *err;
 };
 
@@ -187,16 +189,42 @@ static bool starts_with_mark(const struct reading *r)
     return r->length >= 3 && memcmp(r->text, "\xef\xbb\xbf", 3) == 0;
 }
 
+static bool is_cancelled(const struct reading *r)
+{
+    return r->cancel && atomic_load_explicit(r->cancel, memory_order_relaxed);
+}
+
+/* Hands a large envelope over piece by piece: it ends early when nobody waits for it any more. */
+struct feeder {
+    const struct reading *r;
+    size_t done;
+};
+
+static size_t feed(void *buffer, size_t size, void *context)
+{
+    struct feeder *feeder = context;
+    const struct text *text = &feeder->r->envelope.text;
+    size_t left = is_cancelled(feeder->r) ? 0 : text->length - feeder->done;
+    size_t count = left < size ? left : size;
+    memcpy(buffer, text->data + feeder->done, count);
+    feeder->done += count;
+    return count;
+}
+
 static bool parse(struct reading *r, struct document *document)
 {
     const struct text *text = &r->envelope.text;
     const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
+    struct feeder feeder = {r, 0};
     json_error_t theirs = {0};  /* without memory jansson leaves the code in its text unset */
     if (text->length > INT_MAX) /* jansson counts positions in int */
         return error_set(r->err, ERROR_TOO_LARGE, "",
                          "the document has %zu bytes outside its arrays of numbers; %d is the most", text->length,
                          INT_MAX);
-    document->root = json_loadb(text->data ? text->data : "", text->length, flags, &theirs);
+    document->root = text->length < LARGE ? json_loadb(text->data ? text->data : "", text->length, flags, &theirs)
+                                          : json_load_callback(feed, &feeder, flags, &theirs);
+    if (is_cancelled(r))
+        return error_set(r->err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
     if (!document->root)
         return refuse_parsed(r, &theirs);
     return r->envelope.fault.why ? refuse_found(r) : true;
@@ -240,15 +268,15 @@ static bool read_envelope(struct reading *r, struct document *document, struct d
     return true;
 }
 
-bool document_read(struct document *document, const char *text, size_t length, struct pool *pool,
-                   struct document_memory *memory, struct arena *arena, struct error *err)
+bool document_read(struct document *document, const char *text, size_t length, struct means means, struct arena *arena,
+                   struct error *err)
 {
-    struct reading r = {.text = text, .length = length, .err = err};
+    struct reading r = {.text = text, .length = length, .cancel = means.cancel, .err = err};
     *document = (struct document){0};
     if (starts_with_mark(&r))
         return refuse_at(&r, 0, "the text starts with a byte order mark");
-    bool good =
-        envelope_cut(&r.envelope, document, text, length, pool, arena, err) && read_envelope(&r, document, memory);
+    bool good = envelope_cut(&r.envelope, document, text, length, means.pool, arena, err) &&
+                read_envelope(&r, document, means.memory);
     envelope_free(&r.envelope);
     if (!good)
         document_free(document);

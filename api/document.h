@@ -2,10 +2,10 @@
 #ifndef API_DOCUMENT_H
 #define API_DOCUMENT_H
 
+#include "api/means.h"
 #include "api/text.h"
 #include "core/arena.h"
 #include "core/error.h"
-#include "core/pool.h"
 #include "core/tensor.h"
 
 #include <jansson.h>
@@ -60,10 +60,9 @@ void document_forget(struct document_memory *memory);
 /* Reads `length` bytes. false with ERROR_SYNTAX (line, column, byte set) for anything that RFC 8259 or this service
  * refuses: grammar, bytes after the value, a NUL byte, a BOM, bad UTF-8, nesting past DOCUMENT_DEPTH_MAX, a repeated
  * member, a number beyond double. Everything but document->root lives in the arena. Numbers outside matrices are JSON
- * reals, so that -0 and 2.0 keep what they are. Long matrices are read by all of `pool`. pool and memory may be NULL:
- * the result is the same. */
-bool document_read(struct document *document, const char *text, size_t length, struct pool *pool,
-                   struct document_memory *memory, struct arena *arena, struct error *err);
+ * reals, so that -0 and 2.0 keep what they are. Long matrices are read by all of the pool. */
+bool document_read(struct document *document, const char *text, size_t length, struct means means, struct arena *arena,
+                   struct error *err);
 void document_free(struct document *document);
 
 /* The matrix that `value` stands for, or NULL when it is something else. */

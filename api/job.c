@@ -113,11 +113,10 @@ static bool check(struct job *job, struct error *err)
 }
 
 /* The text goes as soon as its numbers are out, the document as soon as its options are. */
-static bool decode(struct job *job, struct text *body, struct job_means means, struct error *err)
+static bool decode(struct job *job, struct text *body, struct means means, struct error *err)
 {
     struct document document = {0};
-    bool good =
-        document_read(&document, body->data ? body->data : "", body->length, means.pool, means.memory, job->arena, err);
+    bool good = document_read(&document, body->data ? body->data : "", body->length, means, job->arena, err);
     text_free(body);
     if (good) {
         good = decode_members(job, &document, err);
@@ -127,7 +126,7 @@ static bool decode(struct job *job, struct text *body, struct job_means means, s
 }
 
 struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
-                    struct job_means means, struct error *err)
+                    struct means means, struct error *err)
 {
     double start = now();
     struct job *job = calloc(1, sizeof *job);

@@ -2,6 +2,7 @@
 #ifndef API_JOB_H
 #define API_JOB_H
 
+#include "api/means.h"
 #include "api/text.h"
 #include "core/error.h"
 #include "core/pool.h"
@@ -30,23 +31,16 @@ struct job_limits {
     size_t whole_elements; /* a reply of up to so many numbers is made in one piece; 0: the default (REPLY_WHOLE_MAX) */
 };
 
-struct document_memory; /* api/document.h */
 struct job;
 
 /* What a thread that reads many small requests keeps of the last one; NULL when there is no memory. */
 struct document_memory *job_memory_new(void);
 void job_memory_free(struct document_memory *memory); /* NULL is fine */
 
-/* What a request is read with; either may be NULL, and changes nothing but the time. */
-struct job_means {
-    struct pool *pool;              /* whose workers take part */
-    struct document_memory *memory; /* of the calling thread alone */
-};
-
 /* Decodes and checks a body: everything that can be refused without computing is refused here. The text is taken over:
  * freed and zeroed as soon as it is decoded (also on failure). NULL and an error. Runs on the calling thread. */
 struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
-                    struct job_means means, struct error *err);
+                    struct means means, struct error *err);
 
 /* Roughly how much there is to do, in floating-point operations, numbers to print included: decides whether a thread
  * hop pays. */

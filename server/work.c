@@ -62,7 +62,7 @@ static void set_problem(struct work *work, const struct error *err)
     problem_write(&work->reply, &problem, work->request_id, work->instance);
 }
 
-static bool decode(struct work *work, struct job_means means, struct error *err)
+static bool decode(struct work *work, struct means means, struct error *err)
 {
     if (!work->job) {
         size_t limit = work->server->settings.max_body;
@@ -107,7 +107,7 @@ bool work_try(struct work *work)
     err.count = 0;
     err.placed = false;
     work->queued = work->begun = clock_now();
-    if (decode(work, (struct job_means){.memory = work->server->memory}, &err) && job_work(work->job) > TINY_WORK)
+    if (decode(work, (struct means){.memory = work->server->memory}, &err) && job_work(work->job) > TINY_WORK)
         return false;
     if (!work->job || !job_run(work->job, NULL, &work->cancel, &err) || !encode(work, &err))
         set_problem(work, &err);
@@ -130,7 +130,7 @@ static void run_work(void *context)
     work->begun = clock_now();
     if (atomic_load(&work->cancel))
         error_set(&err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
-    else if (decode(work, (struct job_means){.pool = work->server->pool}, &err) &&
+    else if (decode(work, (struct means){.pool = work->server->pool, .cancel = &work->cancel}, &err) &&
              job_run(work->job, work->server->pool, &work->cancel, &err))
         encode(work, &err);
     if (err.code != ERROR_NONE)

@@ -33,11 +33,12 @@ struct trial *trial_now(void)
 bool trial_read_within(const char *text, size_t length, size_t limit)
 {
     trial_teardown();
-    trial = (struct trial){.arena = arena_new(limit)};
+    trial = (struct trial){.arena = arena_new(limit), .cancel = trial.cancel};
     ck_assert_ptr_nonnull(trial.arena);
     char *copy = malloc(length ? length : 1);
     memcpy(copy, text, length);
-    bool good = document_read(&trial.document, copy, length, NULL, NULL, trial.arena, &trial.err);
+    bool good =
+        document_read(&trial.document, copy, length, (struct means){.cancel = trial.cancel}, trial.arena, &trial.err);
     free(copy);
     ck_assert(good == (trial.err.code == ERROR_NONE));
     return good;

@@ -11,6 +11,7 @@ struct trial {
     struct arena *arena;
     struct document document;
     struct error err;
+    const atomic_bool *cancel; /* kept from one read to the next */
 };
 
 /* A document with everything in it that is allowed. */

@@ -234,6 +234,55 @@ START_TEST(large_matrices_are_exact)
 }
 END_TEST
 
+/* A long member in front of what follows: such a text goes to the parser in pieces. */
+static char *put_behind_padding(const char *rest)
+{
+    enum { PADDING = 100000 };
+    char *text = malloc(PADDING + strlen(rest) + 40);
+    char *at = text + sprintf(text, "{\"pad\":\"");
+    memset(at, 'x', PADDING);
+    sprintf(at + PADDING, "\",%s", rest);
+    return text;
+}
+
+START_TEST(large_envelopes_are_refused_at_the_same_place)
+{
+    static const char *const rests[] = {
+        "\"a\":1}",        "\"a\":1",        "\"a\":tru}", "\"a\":1}}", "\"a\":\"\\q\"}",
+        "\"a\":\"\x01\"}", "\"pad\":1}",     "\"a\" 1}",   "",          "\"a\":\"\xff\"}",
+        "\"a\":[1,{}]}",   "\"a\":[\"b\"]}", "a",          "\"a\":-}",  "\"a\":\"\\ud800\"}"};
+    char *large = put_behind_padding(rests[_i]);
+    const char *tail = strstr(large, "x\",") + 1;
+    char small[100];
+    snprintf(small, sizeof small, "{\"pad\":\"%s", tail);
+    bool good = trial_read(small);
+    struct error expected = trial_now()->err;
+    ck_assert(trial_read(large) == good);
+    struct error found = trial_now()->err;
+    ck_assert_int_eq(found.code, expected.code);
+    ck_assert_str_eq(found.faults[0].text, expected.faults[0].text);
+    ck_assert_uint_eq(found.line, expected.line);
+    if (!good) {
+        ck_assert_uint_eq(found.byte, expected.byte + (size_t)(tail - large) - strlen("{\"pad\":\""));
+        ck_assert_uint_eq(found.column, expected.column + (size_t)(tail - large) - strlen("{\"pad\":\""));
+    }
+    free(large);
+}
+END_TEST
+
+START_TEST(a_large_envelope_is_left_when_nobody_waits)
+{
+    atomic_bool cancel = true;
+    char *large = put_behind_padding("\"a\":1}");
+    trial_now()->cancel = &cancel;
+    ck_assert(!trial_read(large));
+    ck_assert_int_eq(trial_now()->err.code, ERROR_CANCELLED);
+    atomic_store(&cancel, false);
+    ck_assert(trial_read(large));
+    free(large);
+}
+END_TEST
+
 Suite *document_suite(void);
 
 Suite *document_suite(void)
@@ -252,6 +301,8 @@ Suite *document_suite(void)
     tcase_add_test(tests, memory_past_the_limit_is_refused);
     tcase_add_test(tests, the_tree_is_priced);
     tcase_add_test(tests, large_matrices_are_exact);
+    tcase_add_loop_test(tests, large_envelopes_are_refused_at_the_same_place, 0, 15);
+    tcase_add_test(tests, a_large_envelope_is_left_when_nobody_waits);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -60,8 +60,8 @@ static void compare(const struct text *text)
     for (size_t way = 0; way < 2; way++) {
         arenas[way] = arena_new(LIMIT);
         ck_assert_ptr_nonnull(arenas[way]);
-        document_read(&documents[way], text->data, text->length, way == 0 ? NULL : pool, NULL, arenas[way],
-                      &errors[way]);
+        document_read(&documents[way], text->data, text->length, (struct means){.pool = way == 0 ? NULL : pool},
+                      arenas[way], &errors[way]);
     }
     check_same_error(&errors[0], &errors[1]);
     ck_assert_uint_eq(documents[0].matrix_count, documents[1].matrix_count);

@@ -254,7 +254,7 @@ START_TEST(a_cancelled_job_stops)
     struct error err = {0};
     atomic_bool cancel = true;
     body.length--;
-    struct job *job = job_new(&limits, JOB_ATTENTION, JOB_JSON, &body, (struct job_means){NULL, NULL}, &err);
+    struct job *job = job_new(&limits, JOB_ATTENTION, JOB_JSON, &body, (struct means){0}, &err);
     ck_assert_ptr_nonnull(job);
     ck_assert(job_work(job) > 3 * 130 * 11 * 7);
     ck_assert(!job_run(job, NULL, &cancel, &err));

@@ -73,7 +73,7 @@ static double read_here(void)
     struct error err = {0};
     double start = now();
     struct arena *arena = arena_new(LIMIT);
-    if (!document_read(&document, input, input_length, NULL, NULL, arena, &err))
+    if (!document_read(&document, input, input_length, (struct means){0}, arena, &err))
         exit(EXIT_FAILURE);
     const double *wide = document.matrices[0].values;
     void *narrow = document.matrices[0].values;

@@ -51,7 +51,7 @@ static bool run(const uint8_t *data, size_t size, size_t whole_elements, struct 
     struct error err = {0};
     struct text body = {0};
     text_append(&body, (const char *)data + 1, size - 1);
-    struct job *job = job_new(&limits, ways[way].kind, ways[way].format, &body, (struct job_means){NULL, NULL}, &err);
+    struct job *job = job_new(&limits, ways[way].kind, ways[way].format, &body, (struct means){0}, &err);
     bool good = job && job_run(job, NULL, NULL, &err);
     if (good)
         encode(job, out);
