@@ -139,6 +139,7 @@ static bool open_peer(struct peer *peer)
     pid_t child;
     posix_spawn_file_actions_t actions;
     signal(SIGPIPE, SIG_IGN);
+    setenv("OPENBLAS_NUM_THREADS", "1", 1); /* PyTorch's one thread would have OpenBLAS's two otherwise */
     if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0)
         return false;
     posix_spawn_file_actions_init(&actions);
