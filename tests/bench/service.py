@@ -163,13 +163,14 @@ def compare(title, document, ports):
     """The same request to each, in turns of a few, the first ones of a turn not counted."""
     clients = {name: Client(port) for name, port in ports.items() if port}
     times = {name: [] for name in clients}
+    request = message(document)
     for _ in range(TURNS):
         for name, client in clients.items():
             time.sleep(PAUSE)
-            for request in range(WARM + ROUNDS // TURNS):
+            for round_ in range(WARM + ROUNDS // TURNS):
                 start = time.perf_counter()
-                head, size, first = client.ask(message(document))
-                if request >= WARM:
+                head, size, first = client.ask(request)
+                if round_ >= WARM:
                     times[name].append((time.perf_counter() - start, first))
             if name == "attentiond":
                 timing, bytes_back = re.search(r"(?i)server-timing: *(.*)", head), size
