@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether a value that begins like this is a number. */
+/* Whether a value that begins like this is a number. Signs are as good as random: what is asked is the same for all. */
 static inline bool number_run_starts(char c)
 {
-    return (unsigned char)(c - '0') <= 9 || c == '-';
+    return (unsigned char)(c - '-') <= '9' - '-' && c != '.' && c != '/';
 }
 
 /* Reads numbers, the first of which starts at *at, into `out`, `most` at most; how many. *at is then behind the last;
