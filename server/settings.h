@@ -31,7 +31,7 @@
     X(tls_cert, "tls-cert", TEXT, "", 0, 0, \
       "file with the certificate (and its chain), PEM; serves HTTPS; with --tls-key; both are read again on SIGHUP") \
     X(tls_key, "tls-key", TEXT, "", 0, 0, "file with the certificate's key, PEM") \
-    X(max_body, "max-body", SIZE, "64M", 1, 1e12, "bytes of a request body") \
+    X(max_body, "max-body", SIZE, "64M", 1, 1e12, "bytes of a request body; never more than --memory") \
     X(max_header, "max-header", SIZE, "12K", 256, 32768, "bytes of a request's header fields") \
     X(max_elements, "max-elements", COUNT, "67108864", 1, 1e12, "numbers in the tensors of one request") \
     X(max_reply_elements, "max-reply-elements", COUNT, "268435456", 1, 1e12, "numbers in one reply") \

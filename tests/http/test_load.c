@@ -82,10 +82,31 @@ START_TEST(full_queue_is_503_with_retry_after_and_liveness_stays)
 }
 END_TEST
 
+/* Waits until the metrics have this line. */
+static void await_metric(const struct service *service, const char *line)
+{
+    bool there = false;
+    double end = service_now() + PATIENCE;
+    while (!there && service_now() < end) {
+        struct client_reply reply = client_get(service, "/metrics");
+        there = strstr(reply.body, line) != NULL;
+        client_free(&reply);
+    }
+    ck_assert_msg(there, "%s", line);
+}
+
+/* Somebody else's body holds most of the memory. */
 START_TEST(spent_memory_is_503)
 {
-    struct service service = service_start((const char *const[]){"--memory", "64K", "--max-body", "1M", NULL});
-    char *body = sample_square(8000, 2, "\"include\":[\"output\"]");
+    struct service service = service_start((const char *const[]){"--memory", "64K", NULL});
+    char held[50001];
+    memset(held, ' ', sizeof held - 1);
+    held[sizeof held - 1] = '\0';
+    char *body = sample_square(800, 2, "\"include\":[\"output\"]");
+    struct wire holder = wire_open(&service);
+    ck_assert(wire_send(&holder, "POST /v1/attention HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"));
+    ck_assert(wire_send(&holder, held));
+    await_metric(&service, "\nattnd_bytes_held 50000\n");
     struct client_reply reply = client_post(&service, "/v1/attention", body);
     json_t *problem = client_problem(&reply, 503);
     ck_assert_str_eq(json_string_value(json_object_get(problem, "code")), "no-memory");
@@ -99,6 +120,29 @@ START_TEST(spent_memory_is_503)
     struct client_reply small = client_post(&service, "/v1/attention", SAMPLE_CAT);
     ck_assert_int_eq(small.status, 200);
     client_free(&small);
+    wire_abort(&holder);
+    await_metric(&service, "\nattnd_bytes_held 0\n");
+    reply = client_post(&service, "/v1/attention", body);
+    ck_assert_int_eq(reply.status, 200);
+    client_free(&reply);
+    free(body);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+/* Trying again would not help. */
+START_TEST(body_beyond_all_memory_is_413)
+{
+    struct service service = service_start((const char *const[]){"--memory", "64K", "--max-body", "1M", NULL});
+    char *body = sample_square(8000, 2, "\"include\":[\"output\"]");
+    for (int chunked = 0; chunked < 2; chunked++) {
+        struct client_reply reply =
+            client_send(&service, &(struct client_request){.path = "/v1/attention", .body = body, .chunked = chunked});
+        json_t *problem = client_problem(&reply, 413);
+        ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit_bytes")), 65536);
+        json_decref(problem);
+        client_free(&reply);
+    }
     free(body);
     ck_assert_int_eq(service_stop(&service), 0);
 }
@@ -126,19 +170,6 @@ START_TEST(one_connection_too_many_is_503_and_probes_are_answered)
     ck_assert_int_eq(service_stop(&service), 0);
 }
 END_TEST
-
-/* Waits until the metrics have this line. */
-static void await_metric(const struct service *service, const char *line)
-{
-    bool there = false;
-    double end = service_now() + PATIENCE;
-    while (!there && service_now() < end) {
-        struct client_reply reply = client_get(service, "/metrics");
-        there = strstr(reply.body, line) != NULL;
-        client_free(&reply);
-    }
-    ck_assert_msg(there, "%s", line);
-}
 
 START_TEST(client_that_went_away_frees_its_worker)
 {
@@ -283,6 +314,7 @@ Suite *load_suite(void)
     tcase_set_timeout(tests, 180);
     tcase_add_loop_test(tests, full_queue_is_503_with_retry_after_and_liveness_stays, 0, 2);
     tcase_add_test(tests, spent_memory_is_503);
+    tcase_add_test(tests, body_beyond_all_memory_is_413);
     tcase_add_test(tests, one_connection_too_many_is_503_and_probes_are_answered);
     tcase_add_test(tests, client_that_went_away_frees_its_worker);
     tcase_add_test(tests, clients_that_crash_leave_nothing_behind);
