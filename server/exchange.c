@@ -123,13 +123,17 @@ static void drop_body(struct exchange *x)
     x->state = EXCHANGE_DISCARD;
 }
 
+static bool refuse_size(struct exchange *x)
+{
+    x->refusal.limit = x->server->settings.max_body;
+    return problem_set(&x->refusal, PROBLEM_BODY_TOO_LARGE, "The body has more than %zu bytes, the limit.",
+                       x->refusal.limit);
+}
+
 static bool store(struct exchange *x, const char *data, size_t size)
 {
-    size_t limit = x->server->settings.max_body;
-    if (x->received > limit) {
-        x->refusal.limit = limit;
-        return problem_set(&x->refusal, PROBLEM_BODY_TOO_LARGE, "The body has more than %zu bytes, the limit.", limit);
-    }
+    if (x->received > x->server->settings.max_body)
+        return refuse_size(x);
     if (!budget_take(&x->server->held, size))
         return problem_set(&x->refusal, PROBLEM_NO_MEMORY, "The %zu bytes for the bodies of all requests are spent.",
                            x->server->settings.memory);
@@ -138,14 +142,26 @@ static bool store(struct exchange *x, const char *data, size_t size)
     return !x->body.failed || problem_set(&x->refusal, PROBLEM_NO_MEMORY, "There is no memory for the body.");
 }
 
-/* A refused body is read on for a while: a reply sent in the middle of it may be lost. */
+static bool was_told(const struct exchange *x)
+{
+    return x->peer && peers_told(x->peer) != PROBLEM_NONE;
+}
+
+/* A refused body is read on for a while: a reply sent in the middle of it may be lost. One without a length that goes
+ * on is refused in the middle all the same, and read up to twice the limit. */
 static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
 {
+    size_t enough = x->server->settings.max_body + DISCARD_SLACK;
     x->received += *size;
-    if (clock_now() > x->deadline || x->received > x->server->settings.max_body + DISCARD_SLACK)
+    if (clock_now() > x->deadline || x->received > 2 * enough)
         return MHD_NO;
     if (x->state == EXCHANGE_STORE && !store(x, data, *size))
         drop_body(x);
+    if (x->received > enough && x->peer && !was_told(x)) {
+        if (x->refusal.code == PROBLEM_NONE)
+            refuse_size(x);
+        peers_refuse(x->server->peers, x->peer, &x->refusal);
+    }
     *size = 0;
     return MHD_YES;
 }
@@ -187,6 +203,8 @@ static enum MHD_Result finish(struct exchange *x)
     case EXCHANGE_STORE:
         return dispatch_start(x);
     case EXCHANGE_DISCARD:
+        if (was_told(x))
+            return MHD_NO;
         return x->refusal.code == PROBLEM_NONE ? send_page(x) : answer_problem(x, &x->refusal, NULL);
     case EXCHANGE_WORK:
         return dispatch_finish(x);

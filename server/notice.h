@@ -8,10 +8,9 @@
 
 struct settings;
 
-/* That the rest of a request did not come in time (TIMEOUT), or never will (BAD_REQUEST), and what the reply has of the
- * request; `origin` NULL: none was sent. */
+/* What is wrong, and what the reply has of the request; `origin` NULL: none was sent. */
 struct notice {
-    enum problem_code code;
+    const struct problem *problem;
     const char *id;
     const char *origin;
 };

@@ -30,7 +30,7 @@ struct entry {
     int descriptor;
     _Atomic uint64_t wait; /* state and deadline */
     _Atomic int64_t moved; /* when a request last began or ended */
-    atomic_int told;       /* the problem that was sent when it was cut */
+    atomic_int told;       /* the problem that was sent from outside */
     uint64_t gone;         /* the reaper's: when it saw in milliseconds that the other side sends no more; 0: not yet */
 };
 
@@ -186,25 +186,32 @@ static bool has_spoken(int descriptor)
 
 /* libmicrohttpd writes nothing while it reads a request, so this is the place of the reply; inside TLS there is none.
  */
-static void tell(const struct peers *peers, struct entry *entry, enum peers_state state, enum problem_code code)
+static void tell(const struct peers *peers, struct entry *entry, enum peers_state state, const struct problem *problem)
 {
     char id[IDENTITY_SIZE];
     bool known = state == PEERS_BODY;
     const char *origin = known && *entry->peer.origin ? entry->peer.origin : NULL;
-    if (code == PROBLEM_NONE || tls_is_on(peers->settings))
+    if (!problem || tls_is_on(peers->settings))
         return;
     identity_set(id, known ? entry->peer.id : NULL);
-    if (notice_send(entry->descriptor, peers->settings, &(struct notice){code, id, origin}))
-        atomic_store(&entry->told, (int)code);
+    if (notice_send(entry->descriptor, peers->settings, &(struct notice){problem, id, origin}))
+        atomic_store(&entry->told, (int)problem->code);
 }
 
-/* Once it is cut, the event thread leaves what `tell` reads alone. */
-static void cut_entry(const struct peers *peers, struct entry *entry, uint64_t wait, enum problem_code code)
+void peers_refuse(struct peers *peers, struct peer *peer, const struct problem *problem)
+{
+    tell(peers, (struct entry *)peer, PEERS_BODY, problem);
+    if (peers_told(peer) != PROBLEM_NONE)
+        shutdown(((struct entry *)peer)->descriptor, SHUT_WR);
+}
+
+/* Once it is cut, the event thread leaves what `tell` reads alone. `problem` NULL: it is cut without a word. */
+static void cut_entry(const struct peers *peers, struct entry *entry, uint64_t wait, const struct problem *problem)
 {
     enum peers_state state = find_state(wait);
     if (!atomic_compare_exchange_strong(&entry->wait, &wait, (uint64_t)PEERS_CUT))
         return;
-    tell(peers, entry, state, code);
+    tell(peers, entry, state, problem);
     shutdown(entry->descriptor, SHUT_RDWR);
 }
 
@@ -248,22 +255,26 @@ static void abandon_all(struct given_up *list)
 
 static void check_late(const struct peers *peers, struct entry *entry, uint64_t wait)
 {
+    static const struct problem timeout = {.code = PROBLEM_TIMEOUT,
+                                           .detail = "The rest of the request took too long to arrive."};
     enum peers_state state = find_state(wait);
     bool told = state == PEERS_BODY || (state == PEERS_HEAD && has_spoken(entry->descriptor));
     if (state != PEERS_WORK)
-        cut_entry(peers, entry, wait, told ? PROBLEM_TIMEOUT : PROBLEM_NONE);
+        cut_entry(peers, entry, wait, told ? &timeout : NULL);
 }
 
 /* libmicrohttpd 0.9.75 may not notice the end of a connection before it writes to it. What it has read of the request
  * but not looked at yet gets its time: whoever sends a request and shuts its side down wants an answer. */
 static void check_gone(const struct peers *peers, struct entry *entry, uint64_t wait, uint64_t now)
 {
+    static const struct problem cut_short = {.code = PROBLEM_BAD_REQUEST,
+                                             .detail = "The body ended before its announced length."};
     enum peers_state state = find_state(wait);
     if (entry->gone == 0)
         entry->gone = now;
     if (now - entry->gone >= GONE_MILLISECONDS && state != PEERS_WORK && state != PEERS_REPLY &&
         !has_unread(entry->descriptor))
-        cut_entry(peers, entry, wait, state == PEERS_BODY ? PROBLEM_BAD_REQUEST : PROBLEM_NONE);
+        cut_entry(peers, entry, wait, state == PEERS_BODY ? &cut_short : NULL);
 }
 
 static void check_entry(const struct peers *peers, struct entry *entry, uint64_t now, struct given_up *list)

@@ -58,7 +58,12 @@ bool peers_move(struct peer *peer, enum peers_state state, int64_t deadline);
 /* The same for PEERS_BODY, with what a refusal from outside repeats of the request; `origin` may be NULL. */
 bool peers_move_to_body(struct peer *peer, int64_t deadline, const char id[IDENTITY_SIZE], const char *origin);
 
-/* What a connection that has been cut was told; PROBLEM_NONE: nothing. */
+/* Refuses a request whose body is still being read, at once and without libmicrohttpd, and ends our side of the
+ * connection; what the client still sends is to be read and dropped, or it might lose the reply. Inside TLS it does
+ * nothing. */
+void peers_refuse(struct peers *peers, struct peer *peer, const struct problem *problem);
+
+/* What a connection was told from outside, when it was cut or by peers_refuse; PROBLEM_NONE: nothing. */
 enum problem_code peers_told(const struct peer *peer);
 
 /* The work whose result the suspended connection waits for; NULL: none any more. */

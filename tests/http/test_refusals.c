@@ -134,13 +134,40 @@ START_TEST(body_a_little_too_large_is_413_and_the_connection_goes_on)
 }
 END_TEST
 
+/* A little too large, and so large that it is refused before its end. */
 START_TEST(chunked_body_too_large_is_413)
 {
-    char *big = calloc(1, 70001);
+    static const size_t sizes[] = {70000, 140000, 200000};
+    char *big = calloc(1, sizes[_i] + 1);
     ck_assert_ptr_nonnull(big);
-    memset(big, ' ', 70000);
-    json_decref(refuse(&(struct client_request){.path = "/v1/attention", .body = big, .chunked = true}, 413));
+    memset(big, ' ', sizes[_i]);
+    json_t *problem = refuse(&(struct client_request){.path = "/v1/attention", .body = big, .chunked = true}, 413);
+    ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit_bytes")), 65536);
+    json_decref(problem);
     free(big);
+}
+END_TEST
+
+/* The reply comes while the body is still on its way. */
+START_TEST(chunked_body_too_large_is_refused_wherever_it_goes)
+{
+    static const char *const heads[] = {"GET /v1/info", "POST /v1/info", "POST /v1/attention"};
+    static const int statuses[] = {413, 405, 413};
+    char chunk[0x20000 + 16] = "20000\r\n";
+    char *body = NULL;
+    struct wire wire = wire_open(&service);
+    memset(chunk + 7, ' ', 0x20000);
+    strcpy(chunk + 7 + 0x20000, "\r\n");
+    ck_assert(wire_send(&wire, heads[_i]));
+    ck_assert(wire_send(&wire, " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"));
+    ck_assert(wire_send(&wire, chunk));
+    ck_assert(wire_send(&wire, "1000\r\n"));
+    ck_assert(wire_send_bytes(&wire, chunk + 7, 0x1000));
+    ck_assert_int_eq(wire_receive(&wire, &body, 10), statuses[_i]);
+    wire_check_problem(&wire, body);
+    free(body);
+    wire_close(&wire);
+    check_alive();
 }
 END_TEST
 
@@ -306,7 +333,8 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, a_long_strange_name_stays_short_and_printable);
     tcase_add_test(tests, large_body_is_413_before_it_is_read);
     tcase_add_test(tests, body_a_little_too_large_is_413_and_the_connection_goes_on);
-    tcase_add_test(tests, chunked_body_too_large_is_413);
+    tcase_add_loop_test(tests, chunked_body_too_large_is_413, 0, 3);
+    tcase_add_loop_test(tests, chunked_body_too_large_is_refused_wherever_it_goes, 0, 3);
     tcase_add_test(tests, endless_chunked_body_is_cut_off);
     tcase_add_test(tests, too_many_numbers_is_413);
     tcase_add_test(tests, too_much_work_is_413_with_both_numbers);
