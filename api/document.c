@@ -5,12 +5,14 @@
 #include "api/number.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <math.h>
 #include <string.h>
 
 #define EXCERPT_MAX 20
-#define LARGE ((size_t)64 * 1024) /* an envelope: its parsing can be cancelled */
-#define REMEMBERED_MAX 4096       /* bytes of an envelope */
+#define LARGE ((size_t)64 * 1024)     /* an envelope: its parsing can be cancelled */
+#define TRIMMED ((size_t)1024 * 1024) /* an envelope: the pieces of its tree go back to the system */
+#define REMEMBERED_MAX 4096           /* bytes of an envelope */
 
 /* The original text, and what was found wrong in it. */
 struct reading {
@@ -221,6 +223,7 @@ static bool parse(struct reading *r, struct document *document)
         return error_set(r->err, ERROR_TOO_LARGE, "",
                          "the document has %zu bytes outside its arrays of numbers; %d is the most", text->length,
                          INT_MAX);
+    document->huge = text->length >= TRIMMED;
     document->root = text->length < LARGE ? json_loadb(text->data ? text->data : "", text->length, flags, &theirs)
                                           : json_load_callback(feed, &feeder, flags, &theirs);
     if (is_cancelled(r))
@@ -287,6 +290,11 @@ void document_free(struct document *document)
 {
     json_decref(document->root);
     document->root = NULL;
+#ifdef __GLIBC__
+    if (document->huge)
+        malloc_trim(0);
+#endif
+    document->huge = false;
 }
 
 struct matrix *document_matrix(const struct document *document, const json_t *value)

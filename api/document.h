@@ -46,6 +46,7 @@ struct document {
                      of its matrix */
     struct matrix *matrices;
     size_t matrix_count;
+    bool huge; /* for document_free */
 };
 
 /* The last envelope a thread has read, and its tree: of texts that differ in their matrices alone only the first is

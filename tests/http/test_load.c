@@ -1,6 +1,7 @@
 /* More than the service can do, and clients that go away: every request is answered or cleanly refused, and nothing is
  * left behind. */
 #include "tests/http/client.h"
+#include "tests/http/gauge.h"
 #include "tests/http/sample.h"
 #include "tests/http/wire.h"
 
@@ -82,72 +83,6 @@ START_TEST(full_queue_is_503_with_retry_after_and_liveness_stays)
 }
 END_TEST
 
-/* Waits until the metrics have this line. */
-static void await_metric(const struct service *service, const char *line)
-{
-    bool there = false;
-    double end = service_now() + PATIENCE;
-    while (!there && service_now() < end) {
-        struct client_reply reply = client_get(service, "/metrics");
-        there = strstr(reply.body, line) != NULL;
-        client_free(&reply);
-    }
-    ck_assert_msg(there, "%s", line);
-}
-
-/* Somebody else's body holds most of the memory. */
-START_TEST(spent_memory_is_503)
-{
-    struct service service = service_start((const char *const[]){"--memory", "64K", NULL});
-    char held[50001];
-    memset(held, ' ', sizeof held - 1);
-    held[sizeof held - 1] = '\0';
-    char *body = sample_square(800, 2, "\"include\":[\"output\"]");
-    struct wire holder = wire_open(&service);
-    ck_assert(wire_send(&holder, "POST /v1/attention HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"));
-    ck_assert(wire_send(&holder, held));
-    await_metric(&service, "\nattnd_bytes_held 50000\n");
-    struct client_reply reply = client_post(&service, "/v1/attention", body);
-    json_t *problem = client_problem(&reply, 503);
-    ck_assert_str_eq(json_string_value(json_object_get(problem, "code")), "no-memory");
-    ck_assert_ptr_nonnull(strstr(reply.head, "Retry-After:"));
-    json_decref(problem);
-    client_free(&reply);
-    struct client_reply chunked =
-        client_send(&service, &(struct client_request){.path = "/v1/attention", .body = body, .chunked = true});
-    json_decref(client_problem(&chunked, 503));
-    client_free(&chunked);
-    struct client_reply small = client_post(&service, "/v1/attention", SAMPLE_CAT);
-    ck_assert_int_eq(small.status, 200);
-    client_free(&small);
-    wire_abort(&holder);
-    await_metric(&service, "\nattnd_bytes_held 0\n");
-    reply = client_post(&service, "/v1/attention", body);
-    ck_assert_int_eq(reply.status, 200);
-    client_free(&reply);
-    free(body);
-    ck_assert_int_eq(service_stop(&service), 0);
-}
-END_TEST
-
-/* Trying again would not help. */
-START_TEST(body_beyond_all_memory_is_413)
-{
-    struct service service = service_start((const char *const[]){"--memory", "64K", "--max-body", "1M", NULL});
-    char *body = sample_square(8000, 2, "\"include\":[\"output\"]");
-    for (int chunked = 0; chunked < 2; chunked++) {
-        struct client_reply reply =
-            client_send(&service, &(struct client_request){.path = "/v1/attention", .body = body, .chunked = chunked});
-        json_t *problem = client_problem(&reply, 413);
-        ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit_bytes")), 65536);
-        json_decref(problem);
-        client_free(&reply);
-    }
-    free(body);
-    ck_assert_int_eq(service_stop(&service), 0);
-}
-END_TEST
-
 START_TEST(one_connection_too_many_is_503_and_probes_are_answered)
 {
     static struct wire wires[4];
@@ -177,7 +112,7 @@ START_TEST(client_that_went_away_frees_its_worker)
     char *request = write_slow(60000);
     struct wire wire = wire_open(&service);
     ck_assert(wire_send(&wire, request));
-    await_metric(&service, "\nattnd_workers_busy 1\n");
+    gauge_await(&service, "\nattnd_workers_busy 1\n");
     wire_abort(&wire);
     char *body = sample_slow(600);
     struct client_reply reply = client_post(&service, "/v1/attention", body);
@@ -208,62 +143,12 @@ START_TEST(clients_that_crash_leave_nothing_behind)
             ck_assert_uint_eq(wire_take(&wire, 1000, PATIENCE), 1000);
         wire_abort(&wire);
     }
-    await_metric(&service, "\nattnd_connections_open 1\n");
-    await_metric(&service, "\nattnd_http_requests_in_flight 1\n");
-    await_metric(&service, "\nattnd_workers_busy 0\n");
-    await_metric(&service, "\nattnd_bytes_held 0\n");
+    gauge_await(&service, "\nattnd_connections_open 1\n");
+    gauge_await(&service, "\nattnd_http_requests_in_flight 1\n");
+    gauge_await(&service, "\nattnd_workers_busy 0\n");
+    gauge_await(&service, "\nattnd_bytes_held 0\n");
     free(slow);
     free(large);
-    ck_assert_int_eq(service_stop(&service), 0);
-}
-END_TEST
-
-static double read_metric(const struct service *service, const char *name)
-{
-    struct client_reply reply = client_get(service, "/metrics");
-    const char *line = strstr(reply.body, name);
-    ck_assert_ptr_nonnull(line);
-    double value = strtod(line + strlen(name), NULL);
-    client_free(&reply);
-    return value;
-}
-
-static void send_mixed(const struct service *service, size_t count)
-{
-    static const struct client_request requests[] = {
-        {.path = "/v1/attention", .body = SAMPLE_CAT},
-        {.path = "/v1/attention", .body = SAMPLE_CAT, .headers = {"Accept-Encoding: gzip"}},
-        {.path = "/v1/attention", .body = "{\"q\":[[1,2],[3]]}"},
-        {.path = "/v1/attention", .body = "{", .chunked = true},
-        {.path = "/nope"},
-        {.path = "/openapi.json", .headers = {"Accept-Encoding: gzip"}},
-        {.path = "/v1/attention", .body = SAMPLE_CAT, .headers = {"Content-Type: image/png"}},
-    };
-    char *large = sample_square(150, 2, "\"include\":[\"steps\"]");
-    for (size_t i = 0; i < count; i++) {
-        bool stream = i % 25 == 0;
-        struct client_reply reply = stream ? client_post(service, "/v1/attention", large)
-                                           : client_send(service, &requests[i % (sizeof requests / sizeof *requests)]);
-        ck_assert_int_gt(reply.status, 0);
-        client_free(&reply);
-    }
-    free(large);
-}
-
-/* After the first thousand requests, the next two thousand need no more descriptors, and memory only as allocators and
- * sanitizers waste it. */
-START_TEST(nothing_grows_with_requests)
-{
-    struct service service = service_start(NULL);
-    send_mixed(&service, 1000);
-    await_metric(&service, "\nattnd_connections_open 1\n");
-    double files = read_metric(&service, "\nprocess_open_fds ");
-    double bytes = read_metric(&service, "\nprocess_resident_memory_bytes ");
-    send_mixed(&service, 2000);
-    await_metric(&service, "\nattnd_connections_open 1\n");
-    ck_assert_double_eq(read_metric(&service, "\nprocess_open_fds "), files);
-    ck_assert_double_lt(read_metric(&service, "\nprocess_resident_memory_bytes "), bytes + 64e6);
-    await_metric(&service, "\nattnd_bytes_held 0\n");
     ck_assert_int_eq(service_stop(&service), 0);
 }
 END_TEST
@@ -313,12 +198,9 @@ Suite *load_suite(void)
     TCase *tests = tcase_create("a service each");
     tcase_set_timeout(tests, 180);
     tcase_add_loop_test(tests, full_queue_is_503_with_retry_after_and_liveness_stays, 0, 2);
-    tcase_add_test(tests, spent_memory_is_503);
-    tcase_add_test(tests, body_beyond_all_memory_is_413);
     tcase_add_test(tests, one_connection_too_many_is_503_and_probes_are_answered);
     tcase_add_test(tests, client_that_went_away_frees_its_worker);
     tcase_add_test(tests, clients_that_crash_leave_nothing_behind);
-    tcase_add_test(tests, nothing_grows_with_requests);
     tcase_add_test(tests, the_port_is_free_after_a_crash);
     tcase_add_test(tests, half_closed_connections_are_answered);
     suite_add_tcase(suite, tests);
