@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAKE_BYTES ((size_t)256 * 1024) /* that a client takes in each --write-timeout */
 #define CHUNK_BYTES ((size_t)64 * 1024)
 
 #define SPENT_ID "no-memory" /* this reply is the same for all */
@@ -107,7 +106,7 @@ static struct MHD_Response *make_response(struct exchange *x, struct answer *ans
 
 static int64_t find_deadline(const struct exchange *x)
 {
-    size_t parts = 1 + atomic_load_explicit(&x->sent, memory_order_relaxed) / TAKE_BYTES;
+    size_t parts = 1 + atomic_load_explicit(&x->sent, memory_order_relaxed) / ANSWER_PART;
     return clock_now() + clock_from_seconds(x->server->settings.write_timeout) * (int64_t)parts;
 }
 

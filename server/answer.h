@@ -7,6 +7,9 @@
 
 #include <microhttpd.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+#define ANSWER_PART ((size_t)256 * 1024) /* bytes of a reply that a client takes in each --write-timeout */
 
 struct exchange;
 struct settings;

@@ -1,6 +1,7 @@
 /* Replies in blocks. */
 #include "server/stream.h"
 
+#include "server/answer.h"
 #include "server/clock.h"
 #include "server/coding.h"
 #include "server/peers.h"
@@ -36,6 +37,7 @@ struct stream {
     struct coding_sum sum; /* of the blocks that have been sent: the event thread's */
     size_t blocks, window;
     size_t current, offset; /* the block being sent and how much of it was: the event thread's */
+    size_t part;            /* bytes since the clock was started: the event thread's */
     size_t next;            /* the first block nobody encodes yet: the event thread's */
     pthread_mutex_t mutex;
     size_t holders;
@@ -209,16 +211,18 @@ static enum arrival await_block(struct stream *stream, struct place *place)
     return arrival;
 }
 
-/* The client has --write-timeout for each block, and none while it waits for us. */
+/* The client has --write-timeout for each part, and none while it waits for us, which it does between blocks only. */
 static void start_clock(struct stream *stream)
 {
-    if (stream->peer && stream->offset == 0)
-        peers_move(stream->peer, PEERS_REPLY, clock_now() + clock_from_seconds(stream->server->settings.write_timeout));
+    if (!stream->peer || (stream->offset > 0 && stream->part < ANSWER_PART))
+        return;
+    stream->part = 0;
+    peers_move(stream->peer, PEERS_REPLY, clock_now() + clock_from_seconds(stream->server->settings.write_timeout));
 }
 
 static void stop_clock(struct stream *stream)
 {
-    if (stream->peer)
+    if (stream->peer && stream->offset == 0)
         peers_move(stream->peer, PEERS_REPLY, INT64_MAX);
 }
 
@@ -229,6 +233,7 @@ static size_t take_bytes(struct stream *stream, struct place *place, char *out, 
     size_t taken = left < size ? left : size;
     memcpy(out, text->data + stream->offset, taken);
     stream->offset += taken;
+    stream->part += taken;
     atomic_fetch_add_explicit(stream->sent, taken, memory_order_relaxed);
     if (taken == left) {
         place->state = PLACE_FREE;
