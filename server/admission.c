@@ -29,10 +29,24 @@ static bool check_load(struct exchange *x)
         return true;
     if (!x->peer)
         return problem_set(refusal, PROBLEM_NO_MEMORY, "There is no memory for one more connection.");
-    if (x->peer->excess)
-        return problem_set(refusal, PROBLEM_CONNECTIONS, "More than %zu connections are open.",
-                           x->server->settings.max_connections);
-    return true;
+    if (x->peer->excess != PROBLEM_CONNECTIONS)
+        return true;
+    x->close = true; /* kept, it would be refused for ever */
+    return problem_set(refusal, PROBLEM_CONNECTIONS, "More than %zu connections are open.",
+                       x->server->settings.max_connections);
+}
+
+/* The connections that were there before go on; behind a proxy it is requests that count. */
+static bool check_client_connections(struct exchange *x)
+{
+    size_t limit = x->server->settings.max_client_connections;
+    bool excess = x->forwarded ? limit > 0 && clients_connections(x->client) > limit
+                               : x->peer->excess == PROBLEM_CLIENT_CONNECTIONS;
+    if (!excess)
+        return true;
+    x->close = !x->forwarded;
+    return problem_set(&x->refusal, PROBLEM_CLIENT_CONNECTIONS, "More than %zu connections of this client are open.",
+                       limit);
 }
 
 static bool check_key(struct exchange *x)
@@ -48,9 +62,8 @@ static bool check_client(struct exchange *x)
     const struct settings *settings = &x->server->settings;
     if (!x->peer || (x->route && x->route->probe))
         return true;
-    if (settings->max_client_connections > 0 && clients_connections(x->client) > settings->max_client_connections)
-        return problem_set(&x->refusal, PROBLEM_CLIENT_CONNECTIONS,
-                           "More than %zu connections of this client are open.", settings->max_client_connections);
+    if (!check_client_connections(x))
+        return false;
     double delay = clients_delay(x->server->clients, x->client, x->begun);
     if (delay <= 0)
         return true;

@@ -80,7 +80,8 @@ static void add_entry(struct peers *peers, struct entry *entry)
     if (peers->first)
         peers->first->previous = entry;
     peers->first = entry;
-    entry->peer.excess = ++peers->open > peers->settings->max_connections;
+    if (++peers->open > peers->settings->max_connections)
+        entry->peer.excess = PROBLEM_CONNECTIONS;
     pthread_mutex_unlock(&peers->mutex);
 }
 
@@ -112,6 +113,9 @@ static struct entry *open_entry(struct peers *peers, struct MHD_Connection *conn
         address_of(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
     address_print(&entry->peer.address, entry->peer.name);
     entry->peer.client = clients_open(peers->clients, &entry->peer.address);
+    size_t limit = peers->settings->max_client_connections;
+    if (limit > 0 && clients_connections(entry->peer.client) > limit)
+        entry->peer.excess = PROBLEM_CLIENT_CONNECTIONS;
     entry->peer.side = peers->side >= 0 && place_has(peers->side, entry->descriptor);
     add_entry(peers, entry);
     return entry;

@@ -34,7 +34,7 @@ struct peer {
     struct client *client; /* NULL: it has no address */
     struct address address;
     char name[ADDRESS_TEXT_SIZE]; /* the address as text */
-    bool excess;                  /* one too many: every request gets 503 */
+    enum problem_code excess;     /* the limit that this connection was one too many for; else PROBLEM_NONE */
     bool side;                    /* it came by --metrics-listen */
     struct problem target;        /* what is wrong with the target of the request being read */
     char id[IDENTITY_SIZE];       /* of the request whose body is being read, for when that takes too long */

@@ -191,11 +191,20 @@ START_TEST(connections_of_one_client_are_limited_with_503)
         ck_assert(wire_send(&wires[i], "GET /v1/info HTTP/1.1\r\nHost: x\r\n\r\n"));
         ck_assert_int_eq(wire_receive(&wires[i], NULL, PATIENCE), 200);
     }
-    struct client_reply reply = client_post(&service, "/v1/attention", SAMPLE_CAT);
-    json_t *problem = client_problem(&reply, 503);
-    ck_assert_str_eq(json_string_value(json_object_get(problem, "code")), "too-many-client-connections");
-    json_decref(problem);
-    client_free(&reply);
+    struct wire excess = wire_open(&service);
+    ck_assert(wire_send(&excess, "GET /v1/info HTTP/1.1\r\nHost: x\r\n"));
+    for (size_t i = 0; i < 3; i++) { /* one too many does not take their turn from those that were there */
+        ck_assert(wire_send(&wires[i], "GET /v1/info HTTP/1.1\r\nHost: x\r\n\r\n"));
+        ck_assert_int_eq(wire_receive(&wires[i], NULL, PATIENCE), 200);
+    }
+    char *body = NULL;
+    ck_assert(wire_send(&excess, "\r\n"));
+    ck_assert_int_eq(wire_receive(&excess, &body, PATIENCE), 503);
+    wire_check_problem(&excess, body);
+    ck_assert_ptr_nonnull(strstr(body, "\"code\":\"too-many-client-connections\""));
+    ck_assert(wire_ended(&excess));
+    free(body);
+    wire_close(&excess);
     for (size_t i = 0; i < 3; i++)
         wire_close(&wires[i]);
     await_status(&service, "X-Any: 1", 200);

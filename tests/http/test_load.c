@@ -100,6 +100,11 @@ START_TEST(one_connection_too_many_is_503_and_probes_are_answered)
     struct client_reply probe = client_get(&service, "/readyz");
     ck_assert_int_eq(probe.status, 200);
     client_free(&probe);
+    struct wire excess = wire_open(&service);
+    ck_assert(wire_send(&excess, "GET /v1/info HTTP/1.1\r\nHost: x\r\n\r\n"));
+    ck_assert_int_eq(wire_receive(&excess, NULL, PATIENCE), 503);
+    ck_assert(wire_ended(&excess)); /* else its client would be refused on it for ever */
+    wire_close(&excess);
     for (size_t i = 0; i < 4; i++)
         wire_close(&wires[i]);
     ck_assert_int_eq(service_stop(&service), 0);
