@@ -53,20 +53,49 @@ static bool fail(char *why, size_t size, const char *path, const char *reason)
     return false;
 }
 
+static bool is_visible(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] < 0x21 || text[i] > 0x7e)
+            return false;
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* A second word is no remark: half a key must not open anything. */
+static bool read_line(struct keys *read, const char *line, size_t length, const char *path, char *why, size_t size)
+{
+    const char *key = line + strspn(line, " \t");
+    size_t end = length;
+    while (end > 0 && is_blank(line[end - 1]))
+        end--;
+    if (*key == '#' || key >= line + end)
+        return true;
+    if (!is_visible(key, (size_t)(line + end - key)))
+        return fail(why, size, path, "a key has a blank or another byte that is not visible ASCII");
+    if (read->count == KEYS_MAX)
+        return fail(why, size, path, "it has more than 64 keys");
+    return set_key(&read->list[read->count++], key, (size_t)(line + end - key)) ||
+           fail(why, size, path, "a key is longer than 255 bytes");
+}
+
 static bool read_lines(FILE *file, struct keys *read, const char *path, char *why, size_t size)
 {
-    char line[2 * KEY_BYTES];
-    while (fgets(line, sizeof line, file)) {
-        size_t start = strspn(line, " \t");
-        size_t length = strcspn(line + start, " \t\r\n");
-        if (length == 0 || line[start] == '#')
-            continue;
-        if (read->count == KEYS_MAX)
-            return fail(why, size, path, "it has more than 64 keys");
-        if (!set_key(&read->list[read->count++], line + start, length))
-            return fail(why, size, path, "a key is longer than 255 bytes");
-    }
-    return read->count > 0 || fail(why, size, path, "it has no key");
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+    for (ssize_t length = 0; good && (length = getline(&line, &room, file)) >= 0;)
+        good = read_line(read, line, (size_t)length, path, why, size);
+    if (good && ferror(file))
+        good = fail(why, size, path, strerror(errno));
+    if (line)
+        explicit_bzero(line, room);
+    free(line);
+    return good && (read->count > 0 || fail(why, size, path, "it has no key"));
 }
 
 static void take_keys(struct keys *keys, const struct keys *read)

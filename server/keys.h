@@ -11,8 +11,8 @@ struct keys;
 struct keys *keys_new(void);
 void keys_free(struct keys *keys);
 
-/* Takes the keys of a file (one a line, up to 255 bytes; blank lines and lines with # are passed over) in place of
- * those before. false, and those before stay: `why` says what is wrong. */
+/* Takes the keys of a file (one a line, up to 255 visible ASCII characters; blank lines and those that begin with # are
+ * passed over) in place of those before. false, and those before stay: `why` says what is wrong. */
 bool keys_load(struct keys *keys, const char *path, char *why, size_t size);
 
 /* Whether "Authorization: Bearer KEY" or "X-API-Key: KEY" (NULL: not sent) shows one of them; true when there are none.

@@ -95,6 +95,32 @@ START_TEST(bad_file_leaves_the_keys_as_they_were)
 }
 END_TEST
 
+/* A remark of any length opens nothing, nor does half of what was meant as a key. */
+START_TEST(only_whole_lines_are_keys)
+{
+    static const char *const bad[] = {"my key\n", "key # of ours\n", "schl\xc3\xbcssel\n", "\xef\xbb\xbfkey\n",
+                                      "ke\ty\n"};
+    char remark[2000] = "#";
+    struct keys *keys = keys_new();
+    for (size_t i = 1; i < sizeof remark - 8; i++)
+        remark[i] = " word"[i % 5];
+    strcpy(remark + sizeof remark - 8, "\ngood\n");
+    write_keys(remark);
+    ck_assert_msg(keys_load(keys, path, why, sizeof why), "%s", why);
+    ck_assert(keys_check(keys, "Bearer good", NULL));
+    ck_assert(!keys_check(keys, "Bearer word", NULL));
+    ck_assert(!keys_check(keys, "Bearer ord", NULL));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_keys(bad[i]);
+        ck_assert_msg(!keys_load(keys, path, why, sizeof why), "%s", bad[i]);
+        ck_assert_ptr_nonnull(strstr(why, "visible ASCII"));
+    }
+    ck_assert(keys_check(keys, "Bearer good", NULL));
+    keys_free(keys);
+    forget_keys();
+}
+END_TEST
+
 static struct client *open_v4(struct clients *clients, const char *address)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
@@ -198,6 +224,7 @@ Suite *access_suite(void)
     tcase_add_test(tests, without_keys_everyone_passes);
     tcase_add_test(tests, each_key_passes_and_no_other);
     tcase_add_test(tests, bad_file_leaves_the_keys_as_they_were);
+    tcase_add_test(tests, only_whole_lines_are_keys);
     tcase_add_test(tests, connections_are_counted_by_address);
     tcase_add_test(tests, requests_are_counted_by_time);
     tcase_add_test(tests, traces_are_read);
