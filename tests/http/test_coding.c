@@ -112,6 +112,27 @@ START_TEST(members_are_joined)
 }
 END_TEST
 
+/* What they hold counts, not how many there are. */
+START_TEST(empty_members_cost_nothing)
+{
+    enum { COUNT = 40000 };
+    struct bytes empty = pack("", 0, GZIP);
+    struct bytes good = pack(SAMPLE_CAT, strlen(SAMPLE_CAT), GZIP);
+    struct bytes all = {.data = malloc(COUNT * empty.length + good.length)};
+    ck_assert_ptr_nonnull(all.data);
+    for (; all.length < COUNT * empty.length; all.length += empty.length)
+        memcpy(all.data + all.length, empty.data, empty.length);
+    memcpy(all.data + all.length, good.data, good.length);
+    all.length += good.length;
+    struct client_reply reply = send_packed(&all, "gzip");
+    ck_assert_msg(reply.status == 200, "%s", reply.body);
+    client_free(&reply);
+    free(all.data);
+    free(good.data);
+    free(empty.data);
+}
+END_TEST
+
 START_TEST(what_is_not_packed_is_400)
 {
     struct bytes packed = pack(SAMPLE_CAT, strlen(SAMPLE_CAT), GZIP);
@@ -270,6 +291,7 @@ Suite *coding_suite(void)
     tcase_set_timeout(tests, 90);
     tcase_add_loop_test(tests, packed_bodies_are_unpacked, 0, 5);
     tcase_add_test(tests, members_are_joined);
+    tcase_add_test(tests, empty_members_cost_nothing);
     tcase_add_test(tests, what_is_not_packed_is_400);
     tcase_add_test(tests, bomb_is_413_with_the_limit);
     tcase_add_loop_test(tests, unknown_codings_are_415_and_the_known_are_named, 0, 4);
