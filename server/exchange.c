@@ -309,6 +309,7 @@ void exchange_complete(void *context, struct MHD_Connection *connection, void **
     count_exchange(x);
     drop_body(x);
     work_release(x->work);
+    head_free(&x->head);
     if (x->forwarded)
         clients_close(server->clients, x->client);
     free(x);

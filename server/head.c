@@ -1,13 +1,14 @@
 /* Reading and checking the head of a request: libmicrohttpd 0.9.75 lets through much that later versions refuse. */
 #include "server/head.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TARGET_MAX 1024
 #define LENGTH_DIGITS_MAX 18
 
-enum times { ONCE, MANY };
+enum times { ONCE, MANY, LIST };
 
 static const struct {
     const char *name;
@@ -50,6 +51,20 @@ static bool check_value(struct gate *gate, const char *value, size_t length)
     return problem_set(gate->problem, PROBLEM_BAD_REQUEST, "A field value holds a NUL, CR or LF byte.");
 }
 
+static bool join_line(struct gate *gate, char **joined, const char **field, const char *line)
+{
+    size_t before = strlen(*field);
+    size_t room = before + strlen(line) + sizeof ", ";
+    char *text = realloc(*joined, room);
+    if (!text)
+        return problem_set(gate->problem, PROBLEM_NO_MEMORY, "There is no memory for the head of this request.");
+    if (!*joined)
+        memcpy(text, *field, before);
+    snprintf(text + before, room - before, ", %s", line);
+    *field = *joined = text;
+    return true;
+}
+
 static bool keep_field(struct gate *gate, const char *name, size_t length, const char *value)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -61,6 +76,8 @@ static bool keep_field(struct gate *gate, const char *name, size_t length, const
                                fields[i].name);
         if (!*field)
             *field = value ? value : "";
+        else if (fields[i].times == LIST)
+            return join_line(gate, &gate->head->joined[i], field, value ? value : "");
         return true;
     }
     return true;
@@ -135,6 +152,12 @@ bool head_read(struct head *head, struct MHD_Connection *connection, const char 
     if (head->transfer_encoding)
         return check_chunked(head, problem);
     return !head->content_length || check_length(head, problem);
+}
+
+void head_free(struct head *head)
+{
+    for (size_t i = 0; i < sizeof head->joined / sizeof *head->joined; i++)
+        free(head->joined[i]);
 }
 
 const char *head_method_name(enum method method)

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* X(field, "Name", how often). More than once is refused for ONCE; of MANY the first counts. */
+/* X(field, "Name", how often). More than once is refused for ONCE; of MANY the first counts; the lines of a LIST are
+ * one list (RFC 9110 section 5.3). */
 #define HEAD_FIELDS(X) \
     X(host, "Host", ONCE) \
     X(content_length, "Content-Length", ONCE) \
@@ -17,10 +18,10 @@
     X(content_encoding, "Content-Encoding", ONCE) \
     X(expect, "Expect", ONCE) \
     X(request_id, "X-Request-Id", MANY) \
-    X(accept, "Accept", MANY) \
+    X(accept, "Accept", LIST) \
     X(origin, "Origin", MANY) \
-    X(accept_encoding, "Accept-Encoding", MANY) \
-    X(if_none_match, "If-None-Match", MANY) \
+    X(accept_encoding, "Accept-Encoding", LIST) \
+    X(if_none_match, "If-None-Match", LIST) \
     X(authorization, "Authorization", ONCE) \
     X(api_key, "X-API-Key", ONCE) \
     X(traceparent, "traceparent", MANY)
@@ -32,7 +33,9 @@ enum method {
     METHOD_OTHER,
 };
 
-/* Texts belong to libmicrohttpd and live as long as the request; NULL: not sent. */
+#define HEAD_ONE(field, name, times) +1 /* to count them */
+
+/* Texts belong to libmicrohttpd, or to `joined`, and live as long as the request; NULL: not sent. */
 struct head {
 #define HEAD_FIELD(field, name, times) const char *field;
     HEAD_FIELDS(HEAD_FIELD)
@@ -41,13 +44,17 @@ struct head {
     const char *method_name; /* "GET" ... or "other" */
     bool has_body;
     bool chunked;
-    size_t length; /* of the body as announced; 0 when chunked */
+    size_t length;                         /* of the body as announced; 0 when chunked */
+    char *joined[0 HEAD_FIELDS(HEAD_ONE)]; /* lists of several lines */
 };
 
 /* Reads the head and applies the gate: what it refuses must be answered at once and the connection closed, for the
  * bytes that follow cannot be trusted. */
 bool head_read(struct head *head, struct MHD_Connection *connection, const char *method, const char *version,
                size_t max_header, struct problem *problem);
+
+/* Frees what head_read has put together. */
+void head_free(struct head *head);
 
 /* "GET" ... or "other". */
 const char *head_method_name(enum method method);

@@ -205,6 +205,32 @@ START_TEST(text_is_for_people_who_ask_for_it)
 }
 END_TEST
 
+/* A list may come in several lines, as some clients send it. */
+START_TEST(lines_of_a_list_are_one_list)
+{
+    char etag[64];
+    char lines[128];
+    struct client_reply reply = client_send(
+        &service,
+        &(struct client_request){.path = "/v1/attention",
+                                 .headers = {"Accept: image/png", "Accept: application/json;q=0.5",
+                                             "Accept: text/plain", "Accept-Encoding: br", "Accept-Encoding: gzip"},
+                                 .body = SAMPLE_CAT});
+    ck_assert_int_eq(reply.status, 200);
+    check_header(&reply, "Content-Type", "text/plain; charset=utf-8");
+    check_header(&reply, "Content-Encoding", "gzip");
+    client_free(&reply);
+    struct client_reply page = client_get(&service, "/v1/info");
+    ck_assert_ptr_nonnull(client_header(&page, "ETag", etag, sizeof etag));
+    client_free(&page);
+    snprintf(lines, sizeof lines, "If-None-Match: %s", etag);
+    struct client_reply same = client_send(
+        &service, &(struct client_request){.path = "/v1/info", .headers = {"If-None-Match: \"other\"", lines}});
+    ck_assert_int_eq(same.status, 304);
+    client_free(&same);
+}
+END_TEST
+
 START_TEST(merge_computes)
 {
     struct client_reply reply = client_post(&service, "/v1/attention/merge",
@@ -422,6 +448,7 @@ Suite *routes_suite(void)
     tcase_add_loop_test(tests, every_reply_has_the_common_headers, 0, 4);
     tcase_add_test(tests, attention_computes);
     tcase_add_test(tests, text_is_for_people_who_ask_for_it);
+    tcase_add_test(tests, lines_of_a_list_are_one_list);
     tcase_add_test(tests, merge_computes);
     tcase_add_loop_test(tests, lasting_pages_have_an_etag, 0, 3);
     tcase_add_test(tests, packed_pages_have_an_etag_of_their_own);
