@@ -22,9 +22,6 @@ static unsigned value_of(char c)
 bool base64_measure(const char *characters, size_t length, size_t *bytes, size_t *bad)
 {
     size_t padding = 0;
-    *bad = length;
-    if (length % 4 != 0)
-        return false;
     while (padding < 2 && padding < length && characters[length - 1 - padding] == '=')
         padding++;
     for (size_t i = 0; i < length - padding; i++)
@@ -32,6 +29,9 @@ bool base64_measure(const char *characters, size_t length, size_t *bytes, size_t
             *bad = i;
             return false;
         }
+    *bad = length;
+    if (length % 4 != 0)
+        return false;
     *bytes = length / 4 * 3 - padding;
     *bad = length - padding;
     /* The last character carries 2 or 4 bits beyond the last byte: they are zero, so that a value has one spelling. */

@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 /* Bytes that `length` characters decode to, or false when they are no base64: wrong length, a foreign character,
- * padding in the wrong place, or set bits that no byte has. *bad is the position of what is wrong. */
+ * padding in the wrong place, or set bits that no byte has. *bad is the position of what is wrong, `length` when
+ * characters are missing. */
 bool base64_measure(const char *characters, size_t length, size_t *bytes, size_t *bad);
 
 /* Decodes what base64_measure has accepted. */

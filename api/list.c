@@ -36,12 +36,14 @@ static const struct matrix *find_list(struct decoder *d, const struct option *op
 static bool check_integer(struct decoder *d, const struct option *o, double number, const struct place *at,
                           int64_t *out)
 {
+    char digits[VALUE_DIGITS];
+    value_digits(number, digits);
     if (!value_whole(number, out))
-        return place_fault(d->err, at, "is %.17g; it must be an integer (up to 2^53).", number);
+        return place_fault(d->err, at, "is %s; it must be an integer (up to 2^53 - 1).", digits);
     if (option_has_range(o) && number < o->minimum)
-        return place_fault(d->err, at, "is %.17g; the least is %.17g.", number, o->minimum);
+        return place_fault(d->err, at, "is %s; the least is %.0f.", digits, o->minimum);
     if (option_has_range(o) && number > o->maximum)
-        return place_fault(d->err, at, "is %.17g; the most is %.17g.", number, o->maximum);
+        return place_fault(d->err, at, "is %s; the most is %.0f.", digits, o->maximum);
     return true;
 }
 

@@ -145,6 +145,23 @@ static void read_list(struct decoder *d, const json_t *list, const struct place 
     read_numbers(d, &m, at, true, out);
 }
 
+/* An array that begins with something else than a number is no matrix to the document: what it begins with is named. */
+static void refuse_other(struct decoder *d, const struct option *option, const json_t *value, const struct place *at)
+{
+    static const size_t first[TENSOR_RANK_MAX];
+    struct place element = {.parent = at, .index = first};
+    const json_t *leaf = value;
+    for (; json_is_array(leaf) && element.rank < TENSOR_RANK_MAX; element.rank++)
+        leaf = json_array_get(leaf, 0);
+    if (element.rank == 0 || !json_is_string(leaf))
+        value_refuse(d, option, value, at);
+    else
+        place_fault(d->err, &element, "is a string; it must be %s.",
+                    option->kind == OPTION_ALLOW  ? "true or false"
+                    : option->kind == OPTION_BIAS ? "a number, null or \"-Infinity\""
+                                                  : "a number");
+}
+
 void operand_read(struct decoder *d, const struct option *option, const json_t *value, const struct place *at,
                   struct tensor *out)
 {
@@ -158,7 +175,7 @@ void operand_read(struct decoder *d, const struct option *option, const json_t *
         return;
     }
     if (!m) {
-        value_refuse(d, option, value, at);
+        refuse_other(d, option, value, at);
         return;
     }
     if (!operand_is_regular(d, m, at) || !decode_count(d, m->count))

@@ -109,7 +109,7 @@ void option_words(const struct option *o, struct text *out)
     if (o->choices)
         list_choices(o, out);
     text_string(out, NOUNS[o->kind]);
-    if (o->kind == OPTION_STRING)
+    if (o->kind == OPTION_STRING && isfinite(o->maximum))
         text_format(out, " of at most %.0f bytes", o->maximum);
     if (o->kind == OPTION_NUMBER || o->kind == OPTION_INTEGER)
         number_range(o, out);

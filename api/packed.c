@@ -56,7 +56,9 @@ static bool decode_bytes(struct decoder *d, const char *base64, const struct pla
     size_t found;
     size_t bad;
     if (!base64_measure(base64, length, &found, &bad))
-        return place_fault(d->err, at, "has %zu characters of base64 that are none at position %zu.", length, bad);
+        return bad == length
+                   ? place_fault(d->err, at, "has %zu characters; base64 comes in groups of four, padded by =.", length)
+                   : place_fault(d->err, at, "is not base64 at position %zu of %zu characters.", bad, length);
     if (found != wanted)
         return place_fault(d->err, at, "holds %zu bytes; shape %s of %s takes %zu.", found,
                            tensor_shape_text(*t, shape, sizeof shape), dtype_name(t->dtype), wanted);

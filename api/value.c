@@ -2,19 +2,33 @@
 #include "api/value.h"
 
 #include "api/list.h"
+#include "api/number.h"
 #include "api/suggest.h"
 
 #include <math.h>
 #include <string.h>
 
-#define INTEGER_MAX 9007199254740992.0 /* 2^53: past it a double skips integers */
+#define INTEGER_END 9007199254740992.0 /* 2^53: from it on a double skips integers */
 
 bool value_whole(double number, int64_t *integer)
 {
-    if (!(fabs(number) <= INTEGER_MAX) || number != floor(number))
+    if (!(fabs(number) < INTEGER_END) || number != floor(number))
         return false;
     *integer = (int64_t)number;
     return true;
+}
+
+const char *value_digits(double number, char out[VALUE_DIGITS])
+{
+    *number_print_float64(out, number) = '\0';
+    return out;
+}
+
+static const char *array_type(const struct matrix *m)
+{
+    if (!m)
+        return "an array of other things than numbers";
+    return m->fault == MATRIX_EMPTY && m->index_rank == 0 ? "an empty array" : "an array of numbers";
 }
 
 const char *value_type(const struct decoder *d, const json_t *value)
@@ -23,7 +37,7 @@ const char *value_type(const struct decoder *d, const json_t *value)
     case JSON_OBJECT:
         return "an object";
     case JSON_ARRAY:
-        return document_matrix(d->document, value) ? "an array of numbers" : "an array of other things than numbers";
+        return array_type(document_matrix(d->document, value));
     case JSON_STRING:
         return "a string";
     case JSON_INTEGER:
@@ -59,9 +73,11 @@ static bool in_range(const struct option *o, double number)
 
 static bool refuse_number(struct decoder *d, const struct option *o, double number, const struct place *at)
 {
+    char digits[VALUE_DIGITS];
     struct text words = {0};
     option_words(o, &words);
-    place_fault(d->err, at, "is %.17g; it must be %.*s.", number, (int)words.length, words.length ? words.data : "");
+    place_fault(d->err, at, "is %s; it must be %.*s.", value_digits(number, digits), (int)words.length,
+                words.length ? words.data : "");
     text_free(&words);
     return false;
 }
@@ -82,15 +98,18 @@ static bool take_integer(struct decoder *d, const struct option *o, const json_t
                          int64_t *integer)
 {
     double number = json_number_value(value);
+    char digits[VALUE_DIGITS];
     if (!json_is_number(value))
         return value_refuse(d, o, value, at);
+    if (fabs(number) >= INTEGER_END)
+        return place_fault(d->err, at, "is %s; integers go up to 2^53 - 1.", value_digits(number, digits));
     return (value_whole(number, integer) && in_range(o, number)) || refuse_number(d, o, number, at);
 }
 
 void value_integer(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
                    struct value_target target)
 {
-    int64_t integer;
+    int64_t integer = 0;
     if (take_integer(d, o, value, at, &integer))
         *(int64_t *)target.field = integer;
 }
@@ -98,7 +117,7 @@ void value_integer(struct decoder *d, const struct option *o, const json_t *valu
 void value_count(struct decoder *d, const struct option *o, const json_t *value, const struct place *at,
                  struct value_target target)
 {
-    int64_t integer;
+    int64_t integer = 0;
     if (!take_integer(d, o, value, at, &integer))
         return;
     if (integer < 1)

@@ -22,11 +22,15 @@ value_read value_choice;
 value_read value_switch;
 value_read value_string;
 
-/* True and *integer for a number without a fraction, up to 2^53. */
+/* True and *integer for a number without a fraction, up to 2^53 - 1: what is next to 2^53 reads as 2^53. */
 bool value_whole(double number, int64_t *integer);
 
 /* The characters of a string, or NULL: it is none, or (after a fault) a NUL stands in it, where C would end it. */
 const char *value_text(struct decoder *d, const json_t *value, const struct place *at);
+
+/* The shortest digits of a number, for sentences. */
+#define VALUE_DIGITS 33
+const char *value_digits(double number, char out[VALUE_DIGITS]);
 
 /* "a string", "an array of numbers" ... for sentences. */
 const char *value_type(const struct decoder *d, const json_t *value);

@@ -253,7 +253,7 @@ static const struct {
     {"\"cell\":{\"query\":1,\"key\":0}", "cell.query", "is 1; there is 1 query"},
     {"\"cell\":{\"query\":0,\"key\":2}", "cell.key", "is 2; there are 2 keys"},
     {"\"cell\":{\"query\":0,\"key\":0,\"head\":1}", "cell.head", "is 1; there is 1 head"},
-    {"\"cell\":{\"query\":0,\"key\":0,\"batch\":9007199254740992}", "cell.batch", "there is 1 batch"},
+    {"\"cell\":{\"query\":0,\"key\":0,\"batch\":9007199254740991}", "cell.batch", "there is 1 batch"},
     {"\"cell\":{\"query\":-1,\"key\":0}", "cell.query", "is -1"},
     {"\"cell\":{\"query\":0.5,\"key\":0}", "cell.query", "is 0.5"},
     {"\"cell\":{\"query\":0,\"key\":0,\"row\":1}", "/cell/row", "no member"},

@@ -151,7 +151,7 @@ static const struct {
      "is a string"},
     {"{\"parts\":[{\"output\":[[1],[1]],\"log_sum_exp\":[\"-Infinity\",[0]]}]}", "parts.0.log_sum_exp.1",
      "is an array"},
-    {"{\"parts\":[{\"output\":[[1],[1]],\"log_sum_exp\":[\"-infinity\",0]}]}", "parts.0.log_sum_exp", "other things"},
+    {"{\"parts\":[{\"output\":[[1],[1]],\"log_sum_exp\":[\"-infinity\",0]}]}", "parts.0.log_sum_exp.0", "is a string"},
     {"{\"parts\":[{\"output\":[1],\"log_sum_exp\":[0]}]}", "parts.0.output", "rank 2 to 4"},
     {"{\"parts\":[{\"output\":[[1]],\"log_sum_exp\":[0,1]}]}", "parts.0.log_sum_exp", "[2]"},
     {"{\"parts\":[{\"output\":[[1,2,3]],\"log_sum_exp\":[[0],[0]]}]}", "parts.0.log_sum_exp", "[1][3]"},
