@@ -1,6 +1,8 @@
 /* The listening socket. */
 #include "server/listener.h"
 
+#include "server/address.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -20,7 +22,10 @@
 
 static int fail(char *why, size_t size, const char *address, unsigned port)
 {
-    snprintf(why, size, "cannot listen on %s port %u: %s", address, port, strerror(errno));
+    if (listener_path(address))
+        snprintf(why, size, "cannot listen on %s: %s", address, strerror(errno));
+    else
+        snprintf(why, size, "cannot listen on %s port %u: %s", address, port, strerror(errno));
     return -1;
 }
 
@@ -59,14 +64,20 @@ static unsigned find_port(int descriptor)
     return address.ss_family == AF_INET ? ntohs(((const struct sockaddr_in *)&address)->sin_port) : 0;
 }
 
-/* The protocol of sd_listen_fds: only for the process that is named, and only a socket that listens. */
+/* The protocol of sd_listen_fds: how many sockets were passed to this process. */
+static long count_passed(void)
+{
+    const char *process = getenv("LISTEN_PID");
+    const char *count = getenv("LISTEN_FDS");
+    return process && count && strtol(process, NULL, 10) == getpid() ? strtol(count, NULL, 10) : 0;
+}
+
+/* -1: none was passed that listens. */
 static int find_passed(void)
 {
     int listens = 0;
     socklen_t size = sizeof listens;
-    const char *process = getenv("LISTEN_PID");
-    const char *count = getenv("LISTEN_FDS");
-    if (!process || !count || strtol(process, NULL, 10) != getpid() || strtol(count, NULL, 10) < 1)
+    if (count_passed() < 1)
         return -1;
     if (getsockopt(FIRST_PASSED, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens)
         return -1;
@@ -83,7 +94,7 @@ const char *listener_path(const char *address)
 static bool set_path(struct sockaddr_un *address, const char *path)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    errno = ENAMETOOLONG;
+    errno = *path ? ENAMETOOLONG : EINVAL;
     if (!*path || strlen(path) >= sizeof address->sun_path)
         return false;
     memcpy(address->sun_path, path, strlen(path));
@@ -175,16 +186,27 @@ int listener_open_new(const char *address, unsigned *port, char *why, size_t siz
 int listener_open(const char *address, unsigned *port, char *why, size_t size)
 {
     int descriptor = find_passed();
+    if (count_passed() > 1) { /* who connects to the others would wait for ever */
+        snprintf(why, size, "%ld sockets were passed, but only one can be served", count_passed());
+        return -1;
+    }
     if (descriptor < 0)
         return listener_open_new(address, port, why, size);
     *port = find_port(descriptor);
     return descriptor;
 }
 
-bool listener_is_local(const char *address)
+bool listener_is_local(int descriptor)
 {
-    return listener_path(address) || strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 ||
-           strcmp(address, "localhost") == 0;
+    static const unsigned char loopback_v6[ADDRESS_BYTES] = {[15] = 1};
+    struct sockaddr_storage name = {0};
+    socklen_t size = sizeof name;
+    if (getsockname(descriptor, (struct sockaddr *)&name, &size) != 0)
+        return false;
+    const struct address address = address_of((const struct sockaddr *)&name);
+    if (address.family == ADDRESS_V4)
+        return address.bytes[0] == 127;
+    return address.family == ADDRESS_UNIX || memcmp(address.bytes, loopback_v6, sizeof loopback_v6) == 0;
 }
 
 static int connect_named(const char *address, unsigned port, int seconds)

@@ -10,14 +10,14 @@
  * - a name or a number of IPv4 or IPv6, with *port (0: any free one, told in *port);
  * - "*" or "::" for every address of both families; IPv4 alone where the system has no IPv6;
  * - "unix:PATH": a Unix socket; one left over by a process that is gone is replaced; *port becomes 0.
- * A socket that systemd passed (LISTEN_FDS) is taken instead of all that. */
+ * A socket that systemd passed (LISTEN_FDS) is taken instead of all that; several are refused. */
 int listener_open(const char *address, unsigned *port, char *why, size_t size);
 
 /* The same, but never a socket that systemd passed. */
 int listener_open_new(const char *address, unsigned *port, char *why, size_t size);
 
-/* Whether only this machine can reach the address. */
-bool listener_is_local(const char *address);
+/* Whether only this machine can reach it. */
+bool listener_is_local(int descriptor);
 
 /* The path of "unix:PATH", or NULL. */
 const char *listener_path(const char *address);

@@ -36,11 +36,12 @@ static bool fail(struct server *server, const char *what)
     return false;
 }
 
+/* Once the sockets are open: they may have been passed, and a name may stand for any address. */
 static bool check_library(struct server *server)
 {
     if (!version_http_vulnerable())
         return true;
-    bool local = listener_is_local(server->settings.listen);
+    bool local = listener_is_local(server->listener) && (server->side < 0 || listener_is_local(server->side));
     log_event(server->log, LOG_WARN, "libmicrohttpd %s can be crashed by one request; take 1.0.10 or later",
               version_http());
     if (local || server->settings.allow_vulnerable_libmicrohttpd)
@@ -184,11 +185,11 @@ bool server_start(struct server *server, const struct settings *settings, struct
     library_start();
     set_limits(server);
     set_proxies(server);
-    if (!check_library(server) || !check_blas(server))
+    if (!check_blas(server))
         return false;
     fit_connections(server);
-    if (!open_port(server) || !intake_open(server) || !start_parts(server) || !daemon_start(server) ||
-        !warm_workers(server))
+    if (!open_port(server) || !intake_open(server) || !check_library(server) || !start_parts(server) ||
+        !daemon_start(server) || !warm_workers(server))
         return false;
     atomic_store(&server->phase, SERVER_READY);
     log_event(log, LOG_INFO, "attentiond %s listens on %s port %u with %zu workers", version_program(),

@@ -126,34 +126,64 @@ START_TEST(star_is_both_families)
 }
 END_TEST
 
-/* The shell gives way to the program, so that LISTEN_PID is right. */
-START_TEST(passed_socket_is_taken)
+/* A listening socket on the loopback; its address in *address. */
+static int open_listener(struct sockaddr_in *address)
+{
+    socklen_t size = sizeof *address;
+    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    ck_assert_int_eq(bind(descriptor, (const struct sockaddr *)address, sizeof *address), 0);
+    ck_assert_int_eq(listen(descriptor, 16), 0);
+    ck_assert_int_eq(getsockname(descriptor, (struct sockaddr *)address, &size), 0);
+    return descriptor;
+}
+
+/* Runs the program with descriptors 3 and 4 for the two; `shell` sets what says so, and gives way to the program, so
+ * that LISTEN_PID is right. The listeners are closed here. */
+static pid_t start_with_passed(const int listeners[2], const char *shell)
 {
     pid_t pid = 0;
-    int status = 0;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    char *const arguments[] = {(char *)(size_t) "sh", (char *)(size_t) "-c",
-                               (char *)(size_t) "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$ATTENTIOND\" --listen 192.0.2.1",
-                               NULL};
-    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ck_assert_int_eq(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
-    ck_assert_int_eq(listen(descriptor, 16), 0);
-    ck_assert_int_eq(getsockname(descriptor, (struct sockaddr *)&address, &size), 0);
+    int moved[2];
+    char *const arguments[] = {(char *)(size_t) "sh", (char *)(size_t) "-c", (char *)(size_t)shell, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
-    posix_spawn_file_actions_adddup2(&actions, moved, 3);
+    for (int i = 0; i < 2; i++) {
+        moved[i] = fcntl(listeners[i], F_DUPFD_CLOEXEC, 100);
+        close(listeners[i]);
+        posix_spawn_file_actions_adddup2(&actions, moved[i], 3 + i);
+    }
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    setenv("ATTND_ALLOW_VULNERABLE_LIBMICROHTTPD", "1", 1);
     ck_assert_int_eq(posix_spawn(&pid, "/bin/sh", &actions, NULL, arguments, environ), 0);
     posix_spawn_file_actions_destroy(&actions);
-    close(descriptor);
-    close(moved);
+    close(moved[0]);
+    close(moved[1]);
+    return pid;
+}
+
+START_TEST(passed_socket_is_taken)
+{
+    int status = 0;
+    struct sockaddr_in address;
+    struct sockaddr_in other;
+    const int listeners[2] = {open_listener(&address), open_listener(&other)};
+    pid_t pid = start_with_passed(listeners, "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$ATTENTIOND\" --listen 192.0.2.1");
     ck_assert_int_eq(ask((const struct sockaddr *)&address, sizeof address), 200);
     ck_assert_int_eq(kill(pid, SIGTERM), 0);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
+/* Whoever asked by the second would wait for ever. */
+START_TEST(several_passed_sockets_are_refused)
+{
+    int status = 0;
+    struct sockaddr_in first;
+    struct sockaddr_in second;
+    const int listeners[2] = {open_listener(&first), open_listener(&second)};
+    pid_t pid = start_with_passed(listeners, "LISTEN_PID=$$ LISTEN_FDS=2 exec \"$ATTENTIOND\"");
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 END_TEST
 
@@ -192,6 +222,7 @@ Suite *sockets_suite(void)
     tcase_add_test(tests, unix_socket_left_over_is_replaced_and_one_in_use_is_not);
     tcase_add_test(tests, star_is_both_families);
     tcase_add_test(tests, passed_socket_is_taken);
+    tcase_add_test(tests, several_passed_sockets_are_refused);
     tcase_add_test(tests, systemd_is_told);
     suite_add_tcase(suite, tests);
     return suite;
