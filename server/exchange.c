@@ -168,8 +168,12 @@ static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
 
 static enum MHD_Result send_lasting(struct exchange *x)
 {
+    bool missing = false;
     bool packed = coding_wants_gzip(x->head.accept_encoding);
-    const struct shelf_page *page = shelf_find(x->server->shelf, x, packed);
+    const struct shelf_page *page = shelf_find(x->server->shelf, x, packed, &missing);
+    if (missing)
+        return answer_problem(
+            x, &(struct problem){.code = PROBLEM_NOT_FOUND, .detail = "There is nothing of this name."}, NULL);
     if (!page)
         return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
     bool known = shelf_matches(x->head.if_none_match, page->etag);
@@ -191,9 +195,6 @@ static enum MHD_Result send_page(struct exchange *x)
     } else {
         x->route->page(x, &answer);
     }
-    if (answer.status == 0)
-        return answer_problem(
-            x, &(struct problem){.code = PROBLEM_NOT_FOUND, .detail = "There is nothing of this name."}, NULL);
     return answer_send(x, &answer);
 }
 

@@ -11,7 +11,8 @@
 struct exchange;
 struct answer;
 
-/* Fills in what GET answers; never waits. The status stays 0 when there is nothing of the exchange's name. */
+/* Fills in what GET answers; never waits. The status stays 0 when there is nothing of the exchange's name, which only a
+ * lasting page has. */
 typedef void route_page(const struct exchange *exchange, struct answer *answer);
 
 #define ROUTE_MAX 32 /* rows at most */

@@ -11,12 +11,13 @@
 #include <string.h>
 
 struct entry {
-    bool made;
+    struct entry *next;              /* of the route */
     struct shelf_page plain, packed; /* packed.body is empty when it does not pay */
+    char name[];                     /* "" where the route has none */
 };
 
 struct shelf {
-    struct entry entries[ROUTE_MAX];
+    struct entry *entries[ROUTE_MAX];
 };
 
 struct shelf *shelf_new(void)
@@ -24,12 +25,21 @@ struct shelf *shelf_new(void)
     return calloc(1, sizeof(struct shelf));
 }
 
+static void free_entry(struct entry *entry)
+{
+    text_free(&entry->plain.body);
+    text_free(&entry->packed.body);
+    free(entry);
+}
+
 void shelf_free(struct shelf *shelf)
 {
-    for (size_t i = 0; shelf && i < ROUTE_MAX; i++) {
-        text_free(&shelf->entries[i].plain.body);
-        text_free(&shelf->entries[i].packed.body);
-    }
+    for (size_t i = 0; shelf && i < ROUTE_MAX; i++)
+        while (shelf->entries[i]) {
+            struct entry *next = shelf->entries[i]->next;
+            free_entry(shelf->entries[i]);
+            shelf->entries[i] = next;
+        }
     free(shelf);
 }
 
@@ -60,27 +70,47 @@ static void pack_entry(struct entry *entry)
     set_etag(&entry->packed);
 }
 
-static bool make_entry(struct entry *entry, const struct exchange *exchange)
+/* Only what there is is kept, so that strangers cannot fill the shelf. */
+static struct entry *make_entry(const struct exchange *exchange, bool *missing)
 {
     struct answer answer = {0};
+    size_t length = strlen(exchange->name);
+    struct entry *entry = calloc(1, sizeof *entry + length + 1);
+    if (!entry)
+        return NULL;
+    memcpy(entry->name, exchange->name, length);
     exchange->route->page(exchange, &answer);
-    if (answer.body.failed) {
-        text_free(&answer.body);
-        return false;
-    }
+    *missing = answer.status == 0;
     entry->plain.body = answer.body;
     entry->plain.media_type = answer.media_type;
+    if (*missing || answer.body.failed) {
+        free_entry(entry);
+        return NULL;
+    }
     set_etag(&entry->plain);
     pack_entry(entry);
-    entry->made = true;
-    return true;
+    return entry;
 }
 
-const struct shelf_page *shelf_find(struct shelf *shelf, const struct exchange *exchange, bool packed)
+static struct entry *find_entry(struct entry *entry, const char *name)
 {
-    struct entry *entry = &shelf->entries[route_index(exchange->route)];
-    if (!entry->made && !make_entry(entry, exchange))
-        return NULL;
+    while (entry && strcmp(entry->name, name) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+const struct shelf_page *shelf_find(struct shelf *shelf, const struct exchange *exchange, bool packed, bool *missing)
+{
+    struct entry **first = &shelf->entries[route_index(exchange->route)];
+    struct entry *entry = find_entry(*first, exchange->name);
+    *missing = false;
+    if (!entry) {
+        entry = make_entry(exchange, missing);
+        if (!entry)
+            return NULL;
+        entry->next = *first;
+        *first = entry;
+    }
     return packed && entry->packed.body.length > 0 ? &entry->packed : &entry->plain;
 }
 

@@ -21,8 +21,9 @@ struct shelf_page {
 struct shelf *shelf_new(void); /* NULL: no memory */
 void shelf_free(struct shelf *shelf);
 
-/* The page of the exchange's route, packed if it pays and `packed` is wished; NULL: no memory. */
-const struct shelf_page *shelf_find(struct shelf *shelf, const struct exchange *exchange, bool packed);
+/* The page of the exchange's route and name, packed if it pays and `packed` is wished. NULL: there is nothing of this
+ * name (*missing), or no memory. */
+const struct shelf_page *shelf_find(struct shelf *shelf, const struct exchange *exchange, bool packed, bool *missing);
 
 /* Whether an If-None-Match field (NULL: none) names this ETag (RFC 9110 section 13.1.2). */
 bool shelf_matches(const char *if_none_match, const char *etag);

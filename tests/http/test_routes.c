@@ -292,7 +292,7 @@ static struct client_reply ask_if_changed(const char *path, const char *etag)
 
 START_TEST(lasting_pages_have_an_etag)
 {
-    static const char *const paths[] = {"/", "/v1/info", "/openapi.json"};
+    static const char *const paths[] = {"/", "/v1/info", "/openapi.json", "/problems/timeout", "/v1/examples/the-cat"};
     char etag[64];
     char list[128];
     struct client_reply first = client_get(&service, paths[_i]);
@@ -450,7 +450,7 @@ Suite *routes_suite(void)
     tcase_add_test(tests, text_is_for_people_who_ask_for_it);
     tcase_add_test(tests, lines_of_a_list_are_one_list);
     tcase_add_test(tests, merge_computes);
-    tcase_add_loop_test(tests, lasting_pages_have_an_etag, 0, 3);
+    tcase_add_loop_test(tests, lasting_pages_have_an_etag, 0, 5);
     tcase_add_test(tests, packed_pages_have_an_etag_of_their_own);
     tcase_add_loop_test(tests, what_changes_has_no_etag, 0, 4);
     tcase_add_test(tests, every_problem_is_explained_at_its_type);
