@@ -25,7 +25,8 @@ static const char *find_path(const char *url)
     const char *host = strncasecmp(url, "http://", 7) == 0    ? url + 7
                        : strncasecmp(url, "https://", 8) == 0 ? url + 8
                                                               : NULL;
-    return host && *host ? host + strcspn(host, "/") : url;
+    const char *path = host && *host ? host + strcspn(host, "/") : url;
+    return *path ? path : "/";
 }
 
 /* Where probes and metrics have a listener of their own, it has nothing else, and only it has the metrics. */
