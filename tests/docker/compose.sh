@@ -227,6 +227,19 @@ listens_here_only() {
     ! docker ps --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --format '{{.Ports}}' | grep -E '0\.0\.0\.0:|:::'
 }
 
+# Told in the form of all refusals, and logged as what they were: here nginx has no path, there not even a method.
+refuses_what_it_cannot_read() {
+    refuses 414 target-too-long "http://$balancer/$(head -c 40000 /dev/zero | tr '\0' a)" &&
+        refuses 400 bad-request -X OPTIONS --request-target '*' "http://$balancer/" &&
+        refuses 400 bad-request -X post --data '{}' "http://$balancer/v1/attention" &&
+        refuses 405 method-not-allowed -X TRACE -H 'X-Request-Id: a-trace' "http://$balancer/" &&
+        within 5 logs '"request_id":"a-trace","method":"TRACE","path":"/","status":405' nginx
+}
+
+answers_http_1_0_without_a_host() {
+    ask --fail --http1.0 -H 'Host:' "http://$balancer/livez" | grep -q '"status":"ok"'
+}
+
 tells_that_none_is_left() {
     compose stop attentiond >/dev/null 2>&1
     refuses 502 bad-gateway "http://$balancer/v1/info" && grep -qi '^retry-after:' "$scratch/head"
@@ -246,7 +259,8 @@ check "a request without a name gets one" makes_a_name
 check "a client does not choose its address" names_clients_itself
 check "a body over the limit" refuses_a_body_over_64_mb
 check "a body of the limit" passes_a_body_of_64_mb
-check "a method that nginx does not know" refuses 405 method-not-allowed -X TRACE "http://$balancer/"
+check "a request that nginx cannot read" refuses_what_it_cannot_read
+check "HTTP/1.0 without Host" answers_http_1_0_without_a_host
 check "metrics are not those of one replica" refuses 404 not-found "http://$balancer/metrics"
 check "large replies are the same through nginx" streams_the_same_bytes
 check "large replies are not held back" streams
