@@ -68,6 +68,9 @@ static bool check_float32(const struct attention_request *r, struct error *err)
         return true;
     bool good = fits(r->scale, "scale", err);
     good &= fits(r->softcap, "softcap", err);
+    if (r->softcap > 0 && !((float)r->softcap > 0)) /* 0 would mean no cap */
+        good = error_set(err, ERROR_INVALID, "softcap",
+                         "softcap is %.17g, too small for float32; dtype float64 holds it.", r->softcap);
     good &= fit(r->sinks, "sinks", err);
     return good & fit(r->mask.alibi_slopes, "mask.alibi", err);
 }

@@ -163,6 +163,8 @@ static const struct {
     {"\"kv_heads\":1", "kv_heads", "without heads"},
     {"\"heads\":2,\"kv_heads\":3", "kv_heads", "multiple"},
     {"\"dtype\":\"float32\",\"scale\":1e39", "scale", "too large for float32"},
+    {"\"dtype\":\"float32\",\"softcap\":1e39", "softcap", "too large for float32"},
+    {"\"dtype\":\"float32\",\"softcap\":1e-46", "softcap", "too small for float32"},
     {"\"dtype\":\"float32\",\"sinks\":[1e39]", "sinks.0", "too large for float32"},
 };
 
