@@ -33,9 +33,9 @@ void rows_run(const struct rows *rows, void *scratch);
 void rows_run_float64(const struct rows *rows, void *scratch); /* rows_run of one type */
 void rows_run_float32(const struct rows *rows, void *scratch);
 
-/* Small heads are summed by plain loops in the order of features and of keys, each product rounded and added to a
- * double: no call into BLAS pays there, and the terms of a row add up to its output to the last bit. A matter of sizes
- * alone. */
+/* Small heads are summed by plain loops in the order of features and of keys, as doubles: no call into BLAS pays there,
+ * and in float64 the terms of a row add up to its output to the last bit (float32 rounds the terms that it shows, not
+ * those that it adds). A matter of sizes alone. */
 bool rows_are_small(const struct attention *a);
 
 /* The uniform number in [0, 1) that decides on the weight `index` = ((b H + h) n + i) m + j: splitmix64 of the seed.
