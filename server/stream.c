@@ -170,7 +170,7 @@ static bool submit_block(struct stream *stream, struct place *place)
     place->state = PLACE_TAKEN;
     stream->holders++;
     pthread_mutex_unlock(&stream->mutex);
-    if (has_room(stream) && pool_submit(stream->server->pool, run_encode, place))
+    if (has_room(stream) && pool_submit_brief(stream->server->pool, run_encode, place))
         return true;
     pthread_mutex_lock(&stream->mutex);
     place->state = PLACE_FREE;
