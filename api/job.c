@@ -18,6 +18,9 @@
 /* Printing a number costs about as much as so many multiplications and additions. */
 #define FLOPS_PER_NUMBER 50.0
 
+/* What a number takes in a reply that is made in one piece: itself and its text. */
+#define BYTES_PER_NUMBER 32.0
+
 struct job {
     struct job_limits limits;
     enum job_kind kind;
@@ -155,6 +158,25 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
 double job_work(const struct job *job)
 {
     return count_flops(job) + FLOPS_PER_NUMBER * (double)job_numbers(job);
+}
+
+/* Queries, keys, values and output may all be made of others: projected, turned, joined with the past. */
+static double count_rows(const struct attention *a)
+{
+    double queries = (double)a->heads * (double)a->queries;
+    double keys = (double)a->kv_heads * (double)a->keys;
+    double width = (double)(a->d_k + a->d_v);
+    return (double)a->batch * ((queries + 2 * keys) * width + (double)a->queries * (double)a->d_out);
+}
+
+double job_room(const struct job *job)
+{
+    double room = (double)job_held(job);
+    if (job_blocks(job) == 1)
+        room += BYTES_PER_NUMBER * (double)job_numbers(job);
+    if (job->kind != JOB_MERGE)
+        room += (double)dtype_size(job->attention.dtype) * count_rows(&job->attention);
+    return room;
 }
 
 size_t job_numbers(const struct job *job)

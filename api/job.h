@@ -46,6 +46,9 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
  * hop pays. */
 double job_work(const struct job *job);
 
+/* Roughly how many bytes it holds in the end. */
+double job_room(const struct job *job);
+
 /* How many numbers the reply has. */
 size_t job_numbers(const struct job *job);
 

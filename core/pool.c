@@ -244,6 +244,12 @@ static void run_alone(size_t count, pool_task *task, void *context, size_t slot)
         task(context, i, slot);
 }
 
+bool pool_cutting_in(const struct pool *pool)
+{
+    size_t slot = find_slot(pool);
+    return slot < pool->workers && pool->worker[slot].cutting_in;
+}
+
 /* A waiting brief job, on a worker that is in no such job already; the mutex is held on entry and on return. */
 static void cut_in(struct pool *pool, size_t slot)
 {

@@ -24,10 +24,13 @@ struct pool *pool_start(size_t workers, size_t queue);
 /* Runs what is queued, then ends the threads and frees the pool. */
 void pool_stop(struct pool *pool);
 
-/* Queues a job; false when the queue is full. A brief one (a few milliseconds at most) may also be run by a worker
- * between two tasks of its own pool_run, so that it waits for tasks and not for the large jobs that they belong to. */
+/* Queues a job; false when the queue is full. A brief one (some milliseconds) may also be run by a worker between two
+ * tasks of its own pool_run, so that it waits for tasks and not for the large jobs that they belong to. */
 bool pool_submit(struct pool *pool, pool_job *run, void *context);
 bool pool_submit_brief(struct pool *pool, pool_job *run, void *context);
+
+/* Whether the job that asks is run so, between two tasks of another. */
+bool pool_cutting_in(const struct pool *pool);
 
 /* Runs task(context, 0 .. count-1, slot), each once, and returns when all have ended. The caller takes part and spare
  * workers help; a worker prefers a waiting job to helping, so that small jobs are not stuck behind a large one.

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 
 #define TINY_BODY ((size_t)16 * 1024)
-#define TINY_WORK 50e3 /* operations: a few times what a thread hop costs */
-#define BRIEF_BODY ((size_t)256 * 1024)
-#define BRIEF_WORK 50e6 /* operations: a few milliseconds */
+#define TINY_WORK 50e3                   /* operations: a few times what a thread hop costs */
+#define BRIEF_BODY ((size_t)1024 * 1024) /* read in a few milliseconds */
+#define BRIEF_WORK 300e6                 /* operations: about ten milliseconds */
+#define BRIEF_ROOM ((double)(16 << 20))  /* bytes: they come on top of --request-memory for each worker */
 
 struct work *work_new(struct server *server, struct MHD_Connection *connection, enum job_kind kind,
                       enum job_format format, struct text *body, size_t charged)
@@ -70,17 +71,17 @@ static bool decode(struct work *work, struct means means, struct error *err)
             !coding_unpack(&work->body, work->coding, limit, &work->server->held, &work->charged, err))
             return false;
         work->job = job_new(&work->server->limits, work->kind, work->format, &work->body, means, err);
-        give_back(work);
     }
+    give_back(work);
     return work->job != NULL;
 }
 
-/* A reply in blocks keeps its job as long as the client takes: that counts for all requests together. */
-static bool charge_job(struct work *work, struct error *err)
+/* What a job holds while no worker is at it counts for all requests together. */
+static bool charge_job(struct work *work, const char *reason, struct error *err)
 {
     size_t held = job_held(work->job);
     if (!budget_take(&work->server->held, held))
-        return error_set(err, ERROR_MEMORY, "", "The %zu bytes for a reply in blocks do not fit now.", held);
+        return error_set(err, ERROR_MEMORY, "", "The %zu bytes for %s do not fit now.", held, reason);
     work->charged = held;
     return true;
 }
@@ -88,7 +89,7 @@ static bool charge_job(struct work *work, struct error *err)
 static bool encode(struct work *work, struct error *err)
 {
     if (job_blocks(work->job) != 1)
-        return charge_job(work, err);
+        return charge_job(work, "a reply in blocks", err);
     int64_t start = clock_now();
     if (job_block(work->job, 0, &work->reply) && !work->reply.failed) {
         work->packed = work->wants_gzip && work->reply.length >= CODING_LEAST && coding_pack(&work->reply);
@@ -123,6 +124,32 @@ static void settle(struct work *work, enum work_state state)
         server_resume(work->server, work->connection);
 }
 
+/* Waits for tasks of large requests, not for their ends. What a body asks for is known when it has been read. */
+static bool is_brief(const struct work *work)
+{
+    return work->job ? job_work(work->job) <= BRIEF_WORK && job_room(work->job) <= BRIEF_ROOM
+                     : work->body.length <= BRIEF_BODY && work->coding == CODING_NONE;
+}
+
+static void run_work(void *context);
+
+static void enqueue(struct work *work)
+{
+    bool (*submit)(struct pool *, pool_job *, void *) = is_brief(work) ? pool_submit_brief : pool_submit;
+    work_hold(work);
+    if (submit(work->server->pool, run_work, work))
+        return;
+    settle(work, WORK_REFUSED);
+    work_release(work);
+}
+
+/* A small body may ask for much. Between the tasks of another job it would hold that one up, and memory beside it that
+ * no limit counts: it waits for its turn, charged. */
+static bool put_back(struct work *work, struct error *err)
+{
+    return pool_cutting_in(work->server->pool) && !is_brief(work) && charge_job(work, "a request that waits", err);
+}
+
 static void run_work(void *context)
 {
     struct work *work = context;
@@ -130,31 +157,25 @@ static void run_work(void *context)
     work->begun = clock_now();
     if (atomic_load(&work->cancel))
         error_set(&err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
-    else if (decode(work, (struct means){.pool = work->server->pool, .cancel = &work->cancel}, &err) &&
-             job_run(work->job, work->server->pool, &work->cancel, &err))
-        encode(work, &err);
+    else if (decode(work, (struct means){.pool = work->server->pool, .cancel = &work->cancel}, &err)) {
+        if (put_back(work, &err)) {
+            enqueue(work);
+            work_release(work);
+            return;
+        }
+        if (err.code == ERROR_NONE && job_run(work->job, work->server->pool, &work->cancel, &err))
+            encode(work, &err);
+    }
     if (err.code != ERROR_NONE)
         set_problem(work, &err);
     settle(work, WORK_DONE);
     work_release(work);
 }
 
-/* Waits for tasks of large requests, not for their ends. */
-static bool is_brief(const struct work *work)
-{
-    return work->job ? job_work(work->job) <= BRIEF_WORK
-                     : work->body.length <= BRIEF_BODY && work->coding == CODING_NONE;
-}
-
 void work_submit(struct work *work)
 {
-    bool (*submit)(struct pool *, pool_job *, void *) = is_brief(work) ? pool_submit_brief : pool_submit;
-    work_hold(work);
     work->queued = clock_now();
-    if (submit(work->server->pool, run_work, work))
-        return;
-    settle(work, WORK_REFUSED);
-    work_release(work);
+    enqueue(work);
 }
 
 void work_abandon(struct work *work, enum work_state reason)

@@ -222,12 +222,13 @@ struct large {
     struct pool *pool;
     struct door small_ran;
     atomic_size_t tasks, tasks_before_small;
-    atomic_bool submitted;
+    atomic_bool submitted, cut_in;
 };
 
 static void finish_small(void *context)
 {
     struct large *large = context;
+    atomic_store(&large->cut_in, pool_cutting_in(large->pool));
     atomic_store(&large->tasks_before_small, atomic_load(&large->tasks));
     door_open(&large->small_ran);
 }
@@ -251,6 +252,7 @@ START_TEST(a_small_job_overtakes_the_tasks_of_a_large_one)
     pool_stop(large.pool);
     ck_assert_uint_eq(atomic_load(&large.tasks), 1000);
     ck_assert_uint_eq(atomic_load(&large.tasks_before_small), 1);
+    ck_assert(!atomic_load(&large.cut_in));
 }
 END_TEST
 
@@ -259,6 +261,7 @@ static void submit_once(void *context, size_t index, size_t slot)
     struct large *large = context;
     (void)index;
     (void)slot;
+    ck_assert(!pool_cutting_in(large->pool));
     if (!atomic_exchange(&large->submitted, true))
         ck_assert(pool_submit_brief(large->pool, finish_small, large));
     atomic_fetch_add(&large->tasks, 1);
@@ -278,6 +281,7 @@ START_TEST(a_brief_job_waits_for_a_task_when_all_workers_have_large_jobs)
     pool_stop(large.pool);
     ck_assert_uint_eq(atomic_load(&large.tasks), 1000);
     ck_assert_uint_eq(atomic_load(&large.tasks_before_small), 1);
+    ck_assert(atomic_load(&large.cut_in));
 }
 END_TEST
 

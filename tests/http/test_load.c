@@ -6,6 +6,7 @@
 #include "tests/http/wire.h"
 
 #include <check.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,57 @@ START_TEST(client_that_went_away_frees_its_worker)
 }
 END_TEST
 
+/* Projected, a row of one number is as wide as the request likes: much work, and much memory, from 30 kB. */
+static char *write_wide(size_t rows, size_t width)
+{
+    json_t *x = json_array();
+    json_t *w = json_array();
+    for (size_t i = 0; i < rows; i++)
+        json_array_append_new(x, json_pack("[i]", 1));
+    for (size_t i = 0; i < width; i++)
+        json_array_append_new(w, json_integer(1));
+    json_t *root = json_pack("{sos[o]s[O]s[O]s[s]}", "x", x, "w_q", w, "w_k", w, "w_v", w, "include", "log_sum_exp");
+    ck_assert_ptr_nonnull(root);
+    char *body = json_dumps(root, JSON_COMPACT);
+    json_decref(root);
+    return sample_request(body);
+}
+
+static bool has_reply(const struct wire *wire)
+{
+    return poll(&(struct pollfd){.fd = wire->descriptor, .events = POLLIN}, 1, 0) == 1;
+}
+
+/* What takes milliseconds does not wait for the end of what takes seconds; what only looks as if it did, does: beside
+ * the other it would hold memory that no limit counts. */
+START_TEST(the_worker_of_a_large_request_answers_what_is_brief_and_nothing_else)
+{
+    struct service service = service_start((const char *const[]){"--workers", "1", "--deadline", "600", NULL});
+    struct wire large = wire_open(&service);
+    struct wire wide = wire_open(&service);
+    char *first = write_slow(30000);
+    char *second = write_wide(3000, 2000);
+    char *brief = sample_square(400, 48, "\"include\":[\"output\"]");
+    ck_assert_uint_gt(strlen(brief), 256 * 1024);
+    ck_assert(wire_send(&large, first));
+    gauge_await(&service, "\nattnd_workers_busy 1\n");
+    ck_assert(wire_send(&wide, second));
+    struct client_reply reply = client_post(&service, "/v1/attention", brief);
+    ck_assert_int_eq(reply.status, 200);
+    ck_assert(!has_reply(&large));
+    ck_assert_int_eq(wire_receive(&large, NULL, PATIENCE), 200);
+    ck_assert(!has_reply(&wide));
+    ck_assert_int_eq(wire_receive(&wide, NULL, PATIENCE), 200);
+    client_free(&reply);
+    wire_close(&large);
+    wire_close(&wide);
+    free(first);
+    free(second);
+    free(brief);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
 /* A client that crashes at each stage of its request: after a part of the head, the head, a part of the body, while its
  * work waits, in the middle of its reply. */
 START_TEST(clients_that_crash_leave_nothing_behind)
@@ -205,6 +257,7 @@ Suite *load_suite(void)
     tcase_add_loop_test(tests, full_queue_is_503_with_retry_after_and_liveness_stays, 0, 2);
     tcase_add_test(tests, one_connection_too_many_is_503_and_probes_are_answered);
     tcase_add_test(tests, client_that_went_away_frees_its_worker);
+    tcase_add_test(tests, the_worker_of_a_large_request_answers_what_is_brief_and_nothing_else);
     tcase_add_test(tests, clients_that_crash_leave_nothing_behind);
     tcase_add_test(tests, the_port_is_free_after_a_crash);
     tcase_add_test(tests, half_closed_connections_are_answered);
