@@ -9,57 +9,99 @@
 #include <unistd.h>
 
 #define ROOT "/sys/fs/cgroup"
+#define PATH_SIZE 1024
 
-double cpu_quota(FILE *file)
+/* How many of two numbers a file begins with. */
+static int read_numbers(const char *folder, const char *name, double *first, double *second)
 {
-    double quota = 0;
-    double period = 0;
-    return fscanf(file, "%lf %lf", &quota, &period) == 2 && quota > 0 && period > 0 ? quota / period : 0;
-}
-
-static double read_quota(const char *folder)
-{
-    char path[1024];
-    int length = snprintf(path, sizeof path, "%s/cpu.max", folder);
+    char path[PATH_SIZE];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
     if (!file)
         return 0;
-    double quota = cpu_quota(file);
+    int count = fscanf(file, "%lf %lf", first, second);
     fclose(file);
-    return quota;
+    return count;
 }
 
-/* The folder of this process's group, which may be below the one that has the quota. */
-static bool find_group(char *folder, size_t size)
+/* Of version 2 of control groups, which has one file ("max 100000": no bound), or 1, which has two (-1: no bound). */
+static double read_quota(const char *folder)
 {
-    char line[512];
-    bool found = false;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    if (!file)
-        return false;
-    while (!found && fgets(line, sizeof line, file))
-        if (strncmp(line, "0::/", 4) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(folder, size, "%s%s", ROOT, line + 3);
-            found = true;
-        }
-    fclose(file);
-    return found;
+    double quota = 0;
+    double period = 0;
+    double none = 0;
+    if (read_numbers(folder, "cpu.max", &quota, &period) < 2 &&
+        (read_numbers(folder, "cpu.cfs_quota_us", &quota, &none) < 1 ||
+         read_numbers(folder, "cpu.cfs_period_us", &period, &none) < 1))
+        return 0;
+    return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+static double lesser_quota(double a, double b)
+{
+    return a > 0 && (b <= 0 || a < b) ? a : b;
+}
+
+/* The group itself may be below the one that has the quota. */
+static double least_quota(const char *root, const char *group)
+{
+    char folder[PATH_SIZE];
+    double least = 0;
+    snprintf(folder, sizeof folder, "%s%s", root, group);
+    for (;;) {
+        least = lesser_quota(least, read_quota(folder));
+        if (strlen(folder) <= strlen(root))
+            return least;
+        *strrchr(folder, '/') = '\0';
+    }
+}
+
+static bool names_cpu(const char *controllers)
+{
+    for (;;) {
+        size_t length = strcspn(controllers, ",");
+        if (length == strlen("cpu") && strncmp(controllers, "cpu", length) == 0)
+            return true;
+        if (controllers[length] == '\0')
+            return false;
+        controllers += length + 1;
+    }
+}
+
+/* A line is number:controllers:group; version 2 names no controllers. */
+static double line_quota(const char *root, char *line)
+{
+    char folder[PATH_SIZE];
+    line[strcspn(line, "\n")] = '\0';
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group)
+        return 0;
+    *group++ = '\0';
+    if (*++controllers == '\0')
+        return least_quota(root, group);
+    if (!names_cpu(controllers))
+        return 0;
+    snprintf(folder, sizeof folder, "%s/cpu", root);
+    return least_quota(folder, group);
+}
+
+double cpu_quota(const char *root, FILE *groups)
+{
+    char line[PATH_SIZE / 2];
+    double least = read_quota(root);
+    while (groups && fgets(line, sizeof line, groups))
+        least = lesser_quota(least, line_quota(root, line));
+    return least;
 }
 
 static double find_quota(void)
 {
-    char folder[800] = ROOT;
-    double least = 0;
-    find_group(folder, sizeof folder);
-    for (;;) {
-        double quota = read_quota(folder);
-        if (quota > 0 && (least <= 0 || quota < least))
-            least = quota;
-        if (strcmp(folder, ROOT) == 0 || strlen(folder) <= strlen(ROOT))
-            return least;
-        *strrchr(folder, '/') = '\0';
-    }
+    FILE *groups = fopen("/proc/self/cgroup", "re");
+    double quota = cpu_quota(ROOT, groups);
+    if (groups)
+        fclose(groups);
+    return quota;
 }
 
 size_t cpu_count(void)

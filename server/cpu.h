@@ -9,7 +9,8 @@
  * least 1. */
 size_t cpu_count(void);
 
-/* Processors that the text of a cpu.max file grants ("200000 100000" is 2, "max 100000" is 0: no bound). */
-double cpu_quota(FILE *file);
+/* Processors that control groups grant to a process: the least quota of the `groups` that it is in (/proc/self/cgroup,
+ * version 1 or 2; NULL: the root alone) and of those above them, mounted at `root`; 0: no bound. */
+double cpu_quota(const char *root, FILE *groups);
 
 #endif

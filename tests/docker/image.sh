@@ -97,6 +97,15 @@ survives_a_flood() {
         [ "$(state Running)" = true ] && [ "$(state OOMKilled)" = false ]
 }
 
+has_workers() { [ "$(curl -sf --max-time 5 "http://$address/v1/info" | jq .workers)" -eq "$1" ]; }
+
+# A quota is fewer processors, whichever version of control groups the engine has.
+keeps_to_its_quota() {
+    start --cpus 0.5 --publish 127.0.0.1::8080 || return 1
+    address=$(docker port "$container" 8080/tcp | head -n 1)
+    within 15 has_workers 1
+}
+
 is_small() {
     local bytes
     bytes=$(docker image inspect --format '{{.Size}}' "$image")
@@ -145,6 +154,7 @@ check "exit code 0" ended_well
 check "exit code 0 when stopped while it starts" stops_while_starting
 check "another user, an internal network" works_cut_off
 check "more large bodies than memory" survives_a_flood
+check "as many workers as processors" keeps_to_its_quota
 check "at most 60 MB" is_small
 check "a numeric user that is not root" runs_as_nobody
 check "labels" has_labels

@@ -6,30 +6,74 @@
 #include "server/log.h"
 
 #include <check.h>
+#include <ftw.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 Suite *parts_suite(void);
 
-static double read_quota(const char *text)
+static void write_file(const char *root, const char *path, const char *text)
 {
-    FILE *file = fmemopen((char *)(size_t)text, strlen(text), "r");
+    char name[500];
+    snprintf(name, sizeof name, "%s/%s", root, path);
+    for (char *slash = strchr(name + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(name, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(name, "w");
     ck_assert_ptr_nonnull(file);
-    double quota = cpu_quota(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static double read_quota(const char *root, const char *groups)
+{
+    FILE *file = fmemopen((char *)(size_t)groups, strlen(groups), "r");
+    ck_assert_ptr_nonnull(file);
+    double quota = cpu_quota(root, file);
     fclose(file);
     return quota;
 }
 
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
 START_TEST(quotas_are_read)
 {
-    ck_assert_double_eq(read_quota("200000 100000\n"), 2);
-    ck_assert_double_eq(read_quota("50000 100000\n"), 0.5);
-    ck_assert_double_eq(read_quota("max 100000\n"), 0);
-    ck_assert_double_eq(read_quota("nonsense"), 0);
+    char root[] = "/tmp/attentiond-groups-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    ck_assert_double_eq(cpu_quota(root, NULL), 0);
+    write_file(root, "pod/cpu.max", "200000 100000\n");
+    write_file(root, "pod/half/cpu.max", "50000 100000\n");
+    write_file(root, "pod/free/cpu.max", "max 100000\n");
+    write_file(root, "pod/odd/cpu.max", "nonsense\n");
+    ck_assert_double_eq(read_quota(root, "0::/pod/half\n"), 0.5);
+    ck_assert_double_eq(read_quota(root, "0::/pod/free\n"), 2);
+    ck_assert_double_eq(read_quota(root, "0::/pod/odd\n"), 2);
+    ck_assert_double_eq(read_quota(root, "0::/\n"), 0);
+    ck_assert_double_eq(read_quota(root, "nonsense\n"), 0);
+    write_file(root, "cpu/old/cpu.cfs_quota_us", "150000\n");
+    write_file(root, "cpu/old/cpu.cfs_period_us", "100000\n");
+    write_file(root, "cpu/free/cpu.cfs_quota_us", "-1\n");
+    write_file(root, "cpu/free/cpu.cfs_period_us", "100000\n");
+    ck_assert_double_eq(read_quota(root, "4:cpu,cpuacct:/old\n0::/\n"), 1.5);
+    ck_assert_double_eq(read_quota(root, "4:cpuacct,cpu:/old/below\n"), 1.5);
+    ck_assert_double_eq(read_quota(root, "5:cpuset:/old\n1:cpu:/free\n"), 0);
+    ck_assert_double_eq(read_quota(root, "1:cpu:/old\n0::/pod/half\n"), 0.5);
+    write_file(root, "cpu.max", "100000 100000\n"); /* as a container sees its own */
+    ck_assert_double_eq(read_quota(root, "0::/\n"), 1);
+    ck_assert_int_eq(nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
     ck_assert_uint_ge(cpu_count(), 1);
     ck_assert_uint_le(cpu_count(), (size_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
