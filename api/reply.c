@@ -6,20 +6,38 @@
 #include "api/frame.h"
 #include "api/source.h"
 
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
 #define NUMBERS_PER_BLOCK 16384
 
 /* --- price --- */
 
-/* The part of `include` that asks for the most numbers. */
+/* What this item of `include` asks for in all: "steps" is many arrays. */
+static size_t count_item(const struct reply *r, const char *item)
+{
+    char other[64];
+    size_t sum = 0;
+    for (size_t s = 0; s < r->sections.count; s++) {
+        const struct section *section = &r->sections.at[s];
+        if (strcmp(section_item(section, &r->options->include, other, sizeof other), item) == 0)
+            sum = section->numbers > SIZE_MAX - sum ? SIZE_MAX : sum + section->numbers;
+    }
+    return sum;
+}
+
+/* The item of `include` that asks for the most numbers. */
 static size_t find_largest(const struct reply *r, char *item, size_t size)
 {
-    const struct section_list *list = &r->sections;
+    char other[64];
     size_t largest = 0;
-    for (size_t s = 0; s < list->count; s++) {
-        if (list->at[s].numbers <= largest)
+    for (size_t s = 0; s < r->sections.count; s++) {
+        size_t numbers = count_item(r, section_item(&r->sections.at[s], &r->options->include, other, sizeof other));
+        if (numbers <= largest)
             continue;
-        largest = list->at[s].numbers;
-        section_item(&list->at[s], &r->options->include, item, size);
+        largest = numbers;
+        snprintf(item, size, "%s", other);
     }
     return largest;
 }
@@ -33,7 +51,7 @@ static bool check_reply_size(const struct reply *r, const struct job_limits *lim
     return error_set(
         err, ERROR_TOO_LARGE, "include",
         "The reply would hold %zu numbers; the limit is %zu (--max-reply-elements). Leave %s out of include: it "
-        "has an array of %zu.",
+        "has %zu.",
         r->sections.numbers, limits->reply_elements, item, largest);
 }
 

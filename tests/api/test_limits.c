@@ -96,8 +96,9 @@ static const struct {
 } replies[] = {
     {"", 8, "Leave weights out"},
     {",\"include\":[\"output\"]", 2, "Leave output out"},
-    {",\"include\":[\"output\",\"steps\",\"steps.products\"]", 54, "Leave steps.products out"},
+    {",\"include\":[\"output\",\"steps\",\"steps.products\"]", 54, "Leave steps out of include: it has 40."},
     {",\"include\":[\"steps\"]", 40, "Leave steps out"},
+    {",\"include\":[\"steps.products\",\"steps.exp\"]", 18, "Leave steps.products out of include: it has 12."},
     {",\"include\":[\"steps.exp\"]", 6, "Leave steps.exp out"},
     {",\"include\":[\"present\"]", 9, "Leave present out"},
 };
