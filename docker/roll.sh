@@ -12,9 +12,15 @@ compose() {
     fi
 }
 
-all_are_healthy() {
+# Of those that run, what is not old.
+new_ones() {
+    compose ps --quiet attentiond | grep -vxF "$(printf '%s\n' "${old[@]}")" || true
+}
+
+# An old one that is not is no reason to wait: it may be why they are replaced.
+new_ones_are_healthy() {
     local replica
-    for replica in $(compose ps --quiet attentiond); do
+    for replica in $(new_ones); do
         [ "$(docker inspect --format '{{.State.Health.Status}}' "$replica")" = healthy ] || return 1
     done
 }
@@ -22,7 +28,7 @@ all_are_healthy() {
 start_another() {
     compose up --detach --no-deps --no-recreate --scale "attentiond=$(($1 + 1))" attentiond
     for _ in $(seq 120); do
-        ! all_are_healthy || return 0
+        ! new_ones_are_healthy || return 0
         sleep 0.5
     done
     echo "The new replica does not become healthy; the old ones go on." >&2

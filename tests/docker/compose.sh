@@ -190,8 +190,18 @@ kills_one_unnoticed() {
 
 is_healthy() { [ "$(docker inspect --format '{{.State.Health.Status}}' "$1")" = healthy ]; }
 
+# Takes the place of a replica, and is never healthy.
+put_a_sick_one() {
+    docker rm --force "$(replicas | head -n 1)" >/dev/null
+    docker run --detach --stop-signal KILL --health-cmd false --health-interval 1s --health-retries 1 \
+        --label "com.docker.compose.project=$COMPOSE_PROJECT_NAME" --label com.docker.compose.service=attentiond \
+        --label com.docker.compose.oneoff=False --label com.docker.compose.container-number=9 \
+        "$NGINX_IMAGE" sleep 600 >/dev/null && has_replicas 2
+}
+
 replaces_all_unnoticed() {
     local before
+    put_a_sick_one || return 1
     before=$(replicas)
     start_load || return 1
     docker/roll.sh >"$scratch/roll" 2>&1 || cat "$scratch/roll"
