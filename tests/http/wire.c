@@ -13,7 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-bool wire_try_open(const struct service *service, struct wire *wire)
+#define NARROW (32 * 1024)
+
+static bool open_wire(const struct service *service, struct wire *wire, int receive_buffer)
 {
     int on = 1;
     const struct sockaddr_in address = {
@@ -22,16 +24,30 @@ bool wire_try_open(const struct service *service, struct wire *wire)
     ck_assert_int_ge(wire->descriptor, 0);
     ck_assert_ptr_nonnull(wire->data);
     setsockopt(wire->descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (receive_buffer > 0)
+        setsockopt(wire->descriptor, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     if (connect(wire->descriptor, (const struct sockaddr *)&address, sizeof address) == 0)
         return true;
     wire_close(wire);
     return false;
 }
 
+bool wire_try_open(const struct service *service, struct wire *wire)
+{
+    return open_wire(service, wire, 0);
+}
+
 struct wire wire_open(const struct service *service)
 {
     struct wire wire;
     ck_assert_msg(wire_try_open(service, &wire), "connect: %s", strerror(errno));
+    return wire;
+}
+
+struct wire wire_open_narrow(const struct service *service)
+{
+    struct wire wire;
+    ck_assert_msg(open_wire(service, &wire, NARROW), "connect: %s", strerror(errno));
     return wire;
 }
 

@@ -17,6 +17,10 @@ struct wire {
 
 struct wire wire_open(const struct service *service);
 
+/* The same with a small receive buffer, whatever the kernel's usual one is: what is not taken soon waits in the
+ * service. */
+struct wire wire_open_narrow(const struct service *service);
+
 /* The same; false when the connection is refused. */
 bool wire_try_open(const struct service *service, struct wire *wire);
 void wire_close(struct wire *wire);
