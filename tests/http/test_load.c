@@ -48,7 +48,7 @@ static void check_probes(const struct service *service)
     }
 }
 
-/* One request and a batch of one wait alike, and are refused alike. */
+/* Behind one that takes very long, one request and a batch of one wait alike, and are refused alike. */
 START_TEST(full_queue_is_503_with_retry_after_and_liveness_stays)
 {
     enum { COUNT = 12 };
@@ -57,12 +57,17 @@ START_TEST(full_queue_is_503_with_retry_after_and_liveness_stays)
     int refused = 0;
     struct service service =
         service_start((const char *const[]){"--workers", "1", "--queue", "2", "--deadline", "600", NULL});
+    char *first = write_slow(60000);
     char *request = _i ? write_slow_batch(6000) : write_slow(6000);
+    struct wire running = wire_open(&service);
+    ck_assert(wire_send(&running, first));
+    gauge_await(&service, "\nattnd_workers_busy 1\n");
     for (size_t i = 0; i < COUNT; i++) {
         wires[i] = wire_open(&service);
         ck_assert(wire_send(&wires[i], request));
     }
     check_probes(&service);
+    wire_abort(&running);
     for (size_t i = 0; i < COUNT; i++) {
         char *body = NULL;
         int status = wire_receive(&wires[i], &body, PATIENCE);
@@ -79,6 +84,7 @@ START_TEST(full_queue_is_503_with_retry_after_and_liveness_stays)
     struct client_reply after = client_post(&service, "/v1/attention", SAMPLE_CAT);
     ck_assert_int_eq(after.status, 200);
     client_free(&after);
+    free(first);
     free(request);
     ck_assert_int_eq(service_stop(&service), 0);
 }
