@@ -13,7 +13,7 @@ static struct service open_service, listed, closed;
 
 static void start(void)
 {
-    open_service = service_start((const char *const[]){"--body-timeout", "0.5", NULL});
+    open_service = service_start(NULL);
     listed = service_start(
         (const char *const[]){"--cors-origin", "https://a.example", "--cors-origin", "https://b.example,null", NULL});
     closed = service_start((const char *const[]){"--no-cors", NULL});
@@ -109,10 +109,12 @@ START_TEST(refusals_before_the_handler_may_be_read)
     ck_assert_int_eq(reply.status, 413);
     check_header(&reply, "Access-Control-Allow-Origin", "*");
     client_free(&reply);
-    struct wire wire = wire_open(&open_service);
+    struct service hasty = service_start((const char *const[]){"--body-timeout", "0.5", NULL});
+    struct wire wire = wire_open(&hasty);
     ck_assert(wire_send(&wire, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"));
     ck_assert(wire_receive_text(&wire, "Access-Control-Allow-Origin: *\r\n", 30));
     wire_close(&wire);
+    ck_assert_int_eq(service_stop(&hasty), 0);
 }
 END_TEST
 

@@ -10,6 +10,7 @@
 
 Suite *gate_suite(void);
 
+#define PATIENCE 30.0
 #define CLOSED 0 /* without a reply; what a row does not say is this too */
 
 static struct service service;
@@ -134,7 +135,7 @@ static void send_row(struct wire *wire, int row, enum manner manner)
     else
         (void)wire_send(wire, manner == PIPELINED ? both : rows[row].request);
     if (manner == PIPELINED)
-        ck_assert_int_eq(wire_receive(wire, NULL, 5), 200);
+        ck_assert_int_eq(wire_receive(wire, NULL, PATIENCE), 200);
 }
 
 static void check_row(int row, enum manner manner)
@@ -147,7 +148,7 @@ static void check_row(int row, enum manner manner)
     else
         ck_assert_msg(is_allowed(row, status), "%s: status %d", rows[row].name, status);
     if (status >= 400 && status != 404 && status != 405)
-        ck_assert_msg(wire_closed(&wire, 5), "%s: the connection was kept", rows[row].name);
+        ck_assert_msg(wire_closed(&wire, PATIENCE), "%s: the connection was kept", rows[row].name);
     if (status != -1)
         wire_close(&wire);
     check_alive();
@@ -201,7 +202,7 @@ START_TEST(nul_in_header_hides_nothing)
     char *body = NULL;
     struct wire wire = wire_open(&service);
     ck_assert(wire_send_bytes(&wire, request, sizeof request - 1));
-    int status = wire_receive(&wire, &body, 5);
+    int status = wire_receive(&wire, &body, PATIENCE);
     ck_assert_msg(status == 400 || status == CLOSED || status == 200, "status %d", status);
     ck_assert_uint_eq(wire.length, 0);
     free(body);
@@ -235,7 +236,7 @@ START_TEST(long_target_without_value_does_not_crash)
         target[length] = '\0';
         struct wire wire = wire_open(&service);
         (void)(wire_send(&wire, "GET ") && wire_send(&wire, target) && wire_send(&wire, "?b HTTP/1.0\r\n\r\n"));
-        ck_assert_int_ne(wire_receive(&wire, NULL, 5), 200);
+        ck_assert_int_ne(wire_receive(&wire, NULL, PATIENCE), 200);
         wire_close(&wire);
     }
     check_alive();

@@ -9,6 +9,8 @@
 
 Suite *refusals_suite(void);
 
+#define PATIENCE 30.0
+
 static struct service service;
 
 static void start(void)
@@ -107,11 +109,11 @@ START_TEST(large_body_is_413_before_it_is_read)
     char *body = NULL;
     struct wire wire = wire_open(&service);
     ck_assert(wire_send(&wire, head));
-    ck_assert_int_eq(wire_receive(&wire, &body, 10), 413);
+    ck_assert_int_eq(wire_receive(&wire, &body, PATIENCE), 413);
     ck_assert_ptr_nonnull(strstr(body, "10000000"));
     ck_assert_ptr_nonnull(strstr(body, "65536"));
     ck_assert_ptr_nonnull(strstr(body, "\"limit_bytes\":65536"));
-    ck_assert(wire_closed(&wire, 10));
+    ck_assert(wire_closed(&wire, PATIENCE));
     free(body);
     wire_close(&wire);
     check_alive();
@@ -126,9 +128,9 @@ START_TEST(body_a_little_too_large_is_413_and_the_connection_goes_on)
     struct wire wire = wire_open(&service);
     ck_assert(wire_send(&wire, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n"));
     ck_assert(wire_send(&wire, big));
-    ck_assert_int_eq(wire_receive(&wire, NULL, 10), 413);
+    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 413);
     ck_assert(wire_send(&wire, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
-    ck_assert_int_eq(wire_receive(&wire, NULL, 10), 200);
+    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 200);
     wire_close(&wire);
     free(big);
 }
@@ -280,7 +282,7 @@ static void send_long(const char *before, size_t length, const char *after, int 
     filling[length] = '\0';
     struct wire wire = wire_open(&service);
     (void)(wire_send(&wire, before) && wire_send(&wire, filling) && wire_send(&wire, after));
-    int got = wire_receive(&wire, &body, 10);
+    int got = wire_receive(&wire, &body, PATIENCE);
     ck_assert_msg(got == status || (got == 0 && !ours), "%zu bytes: status %d", length, got);
     if (ours)
         wire_check_problem(&wire, body);
@@ -314,7 +316,7 @@ START_TEST(many_small_fields_are_taken)
     for (int i = 0; i < 400; i++)
         ck_assert(wire_send(&wire, "A: b\r\n"));
     ck_assert(wire_send(&wire, "\r\n"));
-    ck_assert_int_eq(wire_receive(&wire, NULL, 10), 200);
+    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 200);
     wire_close(&wire);
 }
 END_TEST

@@ -9,6 +9,8 @@
 
 Suite *routes_suite(void);
 
+#define PATIENCE 30.0
+
 static struct service service;
 
 static void start(void)
@@ -109,7 +111,7 @@ START_TEST(targets_with_an_address_are_their_paths)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct wire wire = wire_open(&service);
         ck_assert(wire_send(&wire, rows[i].request));
-        ck_assert_int_eq(wire_receive(&wire, NULL, 10), rows[i].status);
+        ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), rows[i].status);
         wire_close(&wire);
     }
 }
@@ -411,7 +413,7 @@ START_TEST(refusals_keep_the_request_id)
     char *body = NULL;
     struct wire wire = wire_open(&service);
     ck_assert(wire_send(&wire, _i ? large : unknown));
-    ck_assert_int_eq(wire_receive(&wire, &body, 10), _i ? 413 : 404);
+    ck_assert_int_eq(wire_receive(&wire, &body, PATIENCE), _i ? 413 : 404);
     wire_check_problem(&wire, body);
     ck_assert_ptr_nonnull(strstr(body, "\"request_id\":\"mine\""));
     free(body);

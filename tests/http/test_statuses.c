@@ -14,7 +14,7 @@ Suite *statuses_suite(void);
 
 #define PATIENCE 60.0
 
-static struct service plain, locked, limited, full, ending;
+static struct service plain, hasty, locked, limited, full, ending;
 static struct wire held;
 static char keys[64];
 static json_t *description;
@@ -31,7 +31,8 @@ static void write_keys(void)
 static void start(void)
 {
     write_keys();
-    plain = service_start((const char *const[]){"--max-body", "64K", "--body-timeout", "1", NULL});
+    plain = service_start((const char *const[]){"--max-body", "64K", NULL});
+    hasty = service_start((const char *const[]){"--body-timeout", "0.5", NULL});
     locked = service_start((const char *const[]){"--api-key-file", keys, NULL});
     limited = service_start((const char *const[]){"--rate-limit", "0.001", "--rate-burst", "1", NULL});
     full = service_start((const char *const[]){"--max-connections", "1", NULL});
@@ -55,6 +56,7 @@ static void stop(void)
     ck_assert_int_eq(service_stop(&full), 0);
     ck_assert_int_eq(service_stop(&limited), 0);
     ck_assert_int_eq(service_stop(&locked), 0);
+    ck_assert_int_eq(service_stop(&hasty), 0);
     ck_assert_int_eq(service_stop(&plain), 0);
     unlink(keys);
     json_decref(description);
@@ -102,7 +104,7 @@ static int send_half(const struct operation *o)
     char request[256];
     char *body = NULL;
     snprintf(request, sizeof request, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", o->path);
-    struct wire wire = wire_open(&plain);
+    struct wire wire = wire_open(&hasty);
     ck_assert(wire_send(&wire, request));
     int status = wire_receive(&wire, &body, PATIENCE);
     wire_check_problem(&wire, body);
