@@ -199,7 +199,10 @@ char *service_log(const struct service *service)
 {
     char path[128];
     find_file(service, "log", path, sizeof path);
-    return read_file(path);
+    char *log = read_file(path);
+    char *end = strrchr(log, '\n');
+    log[end ? end + 1 - log : 0] = '\0';
+    return log;
 }
 
 static size_t count_text(const char *where, const char *text)

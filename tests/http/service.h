@@ -29,7 +29,7 @@ int service_wait(struct service *service, double seconds);
 /* Removes the folder of a service that has ended. */
 void service_clean(struct service *service);
 
-/* What it has logged so far; to be freed. */
+/* The lines that it has logged so far, without one that is not whole yet; to be freed. */
 char *service_log(const struct service *service);
 
 /* Waits until the log holds `text` (times `count`), seconds at most. */
