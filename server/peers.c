@@ -9,6 +9,7 @@
 #include "server/tls.h"
 #include "server/work.h"
 
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -319,11 +320,20 @@ size_t peers_abandon(struct peers *peers)
     return list.count;
 }
 
+static bool has_unsent(int descriptor)
+{
+    int unsent = 0;
+    return ioctl(descriptor, SIOCOUTQ, &unsent) == 0 && unsent > 0;
+}
+
+/* A reply that was written may still be on its way to a slow reader: the connection is idle once it has arrived. */
 static bool is_silent(struct entry *entry, int64_t since)
 {
     enum peers_state state = find_state(atomic_load(&entry->wait));
     if (state == PEERS_CUT)
         return true;
+    if (state == PEERS_IDLE && has_unsent(entry->descriptor))
+        atomic_store(&entry->moved, clock_now());
     return (state == PEERS_IDLE || state == PEERS_HEAD) && atomic_load(&entry->moved) <= since &&
            !has_unread(entry->descriptor);
 }
@@ -332,8 +342,8 @@ bool peers_silent(struct peers *peers, int64_t since)
 {
     bool silent = true;
     pthread_mutex_lock(&peers->mutex);
-    for (struct entry *entry = peers->first; entry && silent; entry = entry->next)
-        silent = is_silent(entry, since);
+    for (struct entry *entry = peers->first; entry; entry = entry->next)
+        silent = is_silent(entry, since) && silent;
     pthread_mutex_unlock(&peers->mutex);
     return silent;
 }

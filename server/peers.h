@@ -77,7 +77,8 @@ void peers_reap(struct peers *peers);
 /* Gives up all attached work; returns how many pieces there were. */
 size_t peers_abandon(struct peers *peers);
 
-/* Whether every connection has been silent since `since`: nothing read, nothing waiting to be read. */
+/* Whether every connection has been silent since `since`: nothing read, nothing waiting to be read, and every reply has
+ * arrived. For who asks again and again: a reply counts from the first call that finds it arrived. */
 bool peers_silent(struct peers *peers, int64_t since);
 
 #endif

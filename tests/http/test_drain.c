@@ -107,6 +107,32 @@ START_TEST(drain_loses_no_slow_request)
 }
 END_TEST
 
+/* A reply is written sooner than it is read: until it has arrived the connection is not idle, and what is sent right
+ * after it is answered. */
+START_TEST(drain_waits_for_a_slow_reader)
+{
+    char *body = NULL;
+    struct service service = service_start((const char *const[]){"--drain-timeout", "600", NULL});
+    char *large = sample_request(sample_square(200, 2, "\"include\":[\"weights\"]"));
+    char *tiny = sample_request(strdup(SAMPLE_CAT));
+    struct crowd crowd = {.service = &service, .request = tiny};
+    struct wire wire = wire_open_narrow(&service);
+    ck_assert(wire_send(&wire, large));
+    ck_assert(wire_receive_text(&wire, "\r\n\r\n", PATIENCE));
+    service_signal(&service, SIGTERM);
+    ck_assert(!service_logged(&service, "\"msg\":\"stopped\"", 1, 3 * KEPT));
+    ck_assert_int_eq(wire_receive(&wire, &body, PATIENCE), 200);
+    exchange_once(&crowd, &wire);
+    ck_assert_int_eq(atomic_load(&crowd.broken), 0);
+    wire_close(&wire);
+    ck_assert_int_eq(service_wait(&service, PATIENCE), 0);
+    free(body);
+    free(large);
+    free(tiny);
+    service_clean(&service);
+}
+END_TEST
+
 START_TEST(readiness_goes_first_and_the_port_stays_for_the_delay)
 {
     int status = 200;
@@ -183,6 +209,7 @@ Suite *drain_suite(void)
     tcase_set_timeout(tests, 180);
     tcase_add_test(tests, drain_loses_no_tiny_request);
     tcase_add_test(tests, drain_loses_no_slow_request);
+    tcase_add_test(tests, drain_waits_for_a_slow_reader);
     tcase_add_test(tests, readiness_goes_first_and_the_port_stays_for_the_delay);
     tcase_add_test(tests, drain_timeout_ends_what_takes_too_long);
     tcase_add_test(tests, signal_right_after_the_start_is_a_clean_end);
