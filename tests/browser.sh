@@ -15,8 +15,7 @@ key=a-key-for-this-test
 echo "$key" >"$folder/keys"
 "$program" --listen 127.0.0.1 --port 0 --port-file "$folder/port" --api-key-file "$folder/keys" --log-level error &
 service=$!
-for _ in $(seq 100); do
-    [ -s "$folder/port" ] && break
+until [ -s "$folder/port" ]; do
     kill -0 "$service"
     sleep 0.1
 done

@@ -63,7 +63,10 @@ under_load() {
     local enough=$1 ended=0 served=0
     shift
     start
-    await_port || return
+    if ! await_port; then
+        verdict no "$*: it did not start: $(tail -n 1 "$folder/log")"
+        return
+    fi
     python3 tests/drain.py "$port" 6 >"$folder/clients" 2>&1 &
     clients=$!
     if command -v wrk >/dev/null; then
@@ -113,7 +116,10 @@ status=0
 start --shutdown-delay 600
 await_port
 kill -TERM "$service"
-until grep -q draining "$folder/log"; do sleep 0.01; done
+until grep -q draining "$folder/log"; do
+    kill -0 "$service" || break
+    sleep 0.01
+done
 kill -TERM "$service"
 wait "$service" || status=$?
 service=

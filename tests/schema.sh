@@ -31,8 +31,7 @@ fi
 "$program" --print-openapi >"$folder/openapi.json" || exit 1
 "$program" --listen 127.0.0.1 --port 0 --port-file "$folder/port" --log-level error &
 service=$!
-for _ in $(seq 100); do
-    [ -s "$folder/port" ] && break
+until [ -s "$folder/port" ]; do
     kill -0 $service || exit 1
     sleep 0.1
 done
