@@ -225,8 +225,9 @@ $B/revision: FORCE | $B/flags
 deps-run_TOOLS := $(firstword $(CC)) $(AR) $(PKG_CONFIG)
 deps-run_LIBRARIES := libmicrohttpd gnutls jansson openblas zlib
 deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev
+deps-test_TOOLS := curl
 deps-test_LIBRARIES := check libcurl
-deps-test_PACKAGES := check libcurl4-openssl-dev
+deps-test_PACKAGES := check curl libcurl4-openssl-dev
 deps-lint_TOOLS := clang clang-tidy clang-format cppcheck shellcheck
 deps-lint_PACKAGES := clang clang-tidy clang-format cppcheck shellcheck
 deps-install_TOOLS := systemd-analyze man
@@ -363,7 +364,7 @@ install-test: $(PROGRAM) | deps-install ## install into a folder of its own and 
 
 export CK_DEFAULT_TIMEOUT ?= 30
 
-RUN_WITH_thread := TSAN_OPTIONS="suppressions=$(CURDIR)/tests/thread.supp second_deadlock_stack=1 $(TSAN_OPTIONS)" \
+RUN_WITH_thread := TSAN_OPTIONS="suppressions=tests/thread.supp second_deadlock_stack=1 $(TSAN_OPTIONS)" \
 	CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),10) $(shell setarch -R true 2>/dev/null && echo setarch -R)
 RUN_WITH_sanitize := ASAN_OPTIONS="detect_stack_use_after_return=1 quarantine_size_mb=16 $(ASAN_OPTIONS)" \
 	UBSAN_OPTIONS="print_stacktrace=1 $(UBSAN_OPTIONS)" CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),5)
@@ -371,7 +372,7 @@ RUN_WITH_debug := CK_TIMEOUT_MULTIPLIER=$(or $(CK_TIMEOUT_MULTIPLIER),3)
 
 .PHONY: test sanitize thread
 test: programs ## build and run all tests
-	@ATTENTIOND=$(CURDIR)/$(PROGRAM) ATTENTIOND_FAULTS=$(CURDIR)/$(FAULTS) $(RUN_WITH_$(FLAVOUR)) tests/run.sh $(TEST_PROGRAMS) \
+	@ATTENTIOND="$(CURDIR)/$(PROGRAM)" ATTENTIOND_FAULTS="$(CURDIR)/$(FAULTS)" $(RUN_WITH_$(FLAVOUR)) tests/run.sh $(TEST_PROGRAMS) \
 		$(foreach fuzzer,$(FUZZERS),"$B/tests/fuzz/$(fuzzer) tests/fuzz/corpus/$(fuzzer)")
 
 sanitize thread: ## the same tests under ASan and UBSan (sanitize) or TSan (thread)

@@ -68,7 +68,7 @@ static char *redirect(const char *command)
     char address[64];
     snprintf(address, sizeof address, "localhost:%u", service.port);
     char *here = replace(append(NULL, command, strlen(command)), README_ADDRESS, address);
-    return replace(here, README_PROGRAM, getenv("ATTENTIOND"));
+    return replace(here, README_PROGRAM, "\"$ATTENTIOND\"");
 }
 
 /* `found` is `expected`, where "..." stands for anything. */
