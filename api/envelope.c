@@ -10,6 +10,8 @@
 /* What jansson takes for a container or a member, at least, on 64 bits: a few bytes of text can cost that much. */
 #define CONTAINER_BYTES 320
 #define MEMBER_BYTES 112
+/* No request has as many, and each takes the parser a microsecond and more. */
+#define MEMBERS_MAX 100000
 
 struct cutter {
     const char *text, *at, *end;
@@ -17,6 +19,7 @@ struct cutter {
     const char *leaf;   /* brackets before it open no matrix: they have been looked at */
     size_t depth;
     size_t tree; /* bytes that the parser's tree will take */
+    size_t members;
     struct envelope *envelope;
     struct document *document;
     struct matrix_buffer buffer;
@@ -221,13 +224,24 @@ static bool open_bracket(struct cutter *c)
     return true;
 }
 
-/* The next quote, bracket, comma or NUL. */
+/* The next quote, bracket, comma or colon. */
 static const char *find_mark(const char *at, const char *end)
 {
-    static const bool marks[256] = {['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true, [','] = true};
+    static const bool marks[256] = {
+        ['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true, [','] = true, [':'] = true};
     while (at < end && !marks[(unsigned char)*at])
         at++;
     return at;
+}
+
+static bool pass_colon(struct cutter *c)
+{
+    if (++c->members > MEMBERS_MAX) {
+        error_set(c->err, ERROR_TOO_LARGE, "", "the document has more than %d members in its objects", MEMBERS_MAX);
+        return refuse(c);
+    }
+    c->at++;
+    return true;
 }
 
 static bool pass_mark(struct cutter *c, size_t floor)
@@ -243,6 +257,8 @@ static bool pass_mark(struct cutter *c, size_t floor)
         c->tree += MEMBER_BYTES;
         c->at++;
         return true;
+    case ':':
+        return pass_colon(c);
     default:
         c->depth -= c->depth > floor;
         c->at++;
