@@ -139,16 +139,26 @@ static int open_unix(const char *path)
 
 static bool is_everywhere(const char *address)
 {
-    return strcmp(address, "*") == 0 || strcmp(address, "::") == 0;
+    return strcmp(address, "*") == 0 || strcmp(address, "::") == 0 || strcmp(address, "[::]") == 0;
+}
+
+/* getaddrinfo; an address of IPv6 may stand in brackets. */
+static int find_address(const char *address, unsigned port, int flags, struct addrinfo **found)
+{
+    char name[NI_MAXHOST];
+    char service[16];
+    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};
+    size_t length = strlen(address);
+    bool brackets = length > 2 && address[0] == '[' && address[length - 1] == ']';
+    snprintf(name, sizeof name, "%.*s", (int)(length - 2 * (size_t)brackets), address + brackets);
+    snprintf(service, sizeof service, "%u", port);
+    return getaddrinfo(name, service, &wanted, found);
 }
 
 static int open_named(const char *address, unsigned port, char *why, size_t size)
 {
-    char service[16];
     struct addrinfo *found = NULL;
-    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    snprintf(service, sizeof service, "%u", port);
-    int failure = getaddrinfo(address, service, &wanted, &found);
+    int failure = find_address(address, port, AI_PASSIVE, &found);
     if (failure != 0) {
         snprintf(why, size, "cannot listen on %s: %s", address, gai_strerror(failure));
         return -1;
@@ -211,11 +221,8 @@ bool listener_is_local(int descriptor)
 
 static int connect_named(const char *address, unsigned port, int seconds)
 {
-    char service[16];
     struct addrinfo *found = NULL;
-    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    snprintf(service, sizeof service, "%u", port);
-    if (getaddrinfo(address, service, &wanted, &found) != 0)
+    if (find_address(address, port, 0, &found) != 0)
         return -1;
     int descriptor = connect_socket(found->ai_addr, found->ai_addrlen, seconds);
     freeaddrinfo(found);

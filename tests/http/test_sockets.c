@@ -111,10 +111,24 @@ static bool has_v6(void)
     return has;
 }
 
+START_TEST(brackets_belong_to_no_address)
+{
+    if (!has_v6())
+        return;
+    struct service service = service_start_at((const char *const[]){"--listen", "[::1]", NULL});
+    const struct sockaddr_in6 v6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons((in_port_t)service.port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    ck_assert_int_eq(ask((const struct sockaddr *)&v6, sizeof v6), 200);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+static const char *const everywhere[] = {"*", "::", "[::]"};
+
 START_TEST(star_is_both_families)
 {
     struct service service =
-        service_start_at((const char *const[]){"--listen", "*", "--allow-vulnerable-libmicrohttpd", NULL});
+        service_start_at((const char *const[]){"--listen", everywhere[_i], "--allow-vulnerable-libmicrohttpd", NULL});
     const struct sockaddr_in v4 = {
         .sin_family = AF_INET, .sin_port = htons((in_port_t)service.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const struct sockaddr_in6 v6 = {
@@ -220,7 +234,8 @@ Suite *sockets_suite(void)
     tcase_set_timeout(tests, 90);
     tcase_add_test(tests, unix_socket_is_served_and_removed);
     tcase_add_test(tests, unix_socket_left_over_is_replaced_and_one_in_use_is_not);
-    tcase_add_test(tests, star_is_both_families);
+    tcase_add_test(tests, brackets_belong_to_no_address);
+    tcase_add_loop_test(tests, star_is_both_families, 0, 3);
     tcase_add_test(tests, passed_socket_is_taken);
     tcase_add_test(tests, several_passed_sockets_are_refused);
     tcase_add_test(tests, systemd_is_told);
