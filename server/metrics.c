@@ -155,7 +155,7 @@ static void write_state(const struct metrics *m, struct server *server, struct t
     write_one(out, "attnd_draining", "gauge", "1 when the service is ending.", draining);
     write_head(out, "attnd_build_info", "gauge", "What is running; always 1.");
     text_format(out, "attnd_build_info{version=\"%s\",revision=\"%s\",simd=\"%s\"} 1\n", version_program(),
-                version_revision(), version_kernel());
+                version_revision(), version_simd());
 }
 
 void metrics_write(const struct metrics *metrics, struct server *server, struct text *out)

@@ -121,6 +121,7 @@ void pages_info(const struct exchange *exchange, struct answer *answer)
     writer_member_string(&w, "compiler", version_compiler());
     write_libraries(&w);
     writer_member_string(&w, "blas_kernel", version_kernel());
+    writer_member_string(&w, "simd", version_simd());
     writer_member_integer(&w, "workers", (int64_t)pool_workers(server->pool));
     writer_member_integer(&w, "max_depth", 32);
     write_limits(&w, &server->settings);

@@ -3,6 +3,7 @@
 
 #include "api/library.h"
 #include "core/blas.h"
+#include "core/lanes.h"
 
 #include <microhttpd.h>
 #include <stdint.h>
@@ -52,6 +53,11 @@ const char *version_blas(void)
 const char *version_kernel(void)
 {
     return blas_core();
+}
+
+const char *version_simd(void)
+{
+    return lanes_best()->name;
 }
 
 bool version_tls(void)

@@ -10,7 +10,8 @@ const char *version_compiler(void);
 const char *version_http(void); /* of libmicrohttpd at run time, as are the next ones of their libraries */
 const char *version_json(void);
 const char *version_blas(void);
-const char *version_kernel(void);
+const char *version_kernel(void); /* OpenBLAS's kernel */
+const char *version_simd(void);   /* our own passes */
 bool version_tls(void);
 
 /* libmicrohttpd 1.0.0 to 1.0.9 can be crashed by one request before any code of ours runs. */

@@ -262,6 +262,7 @@ START_TEST(info_tells_versions_and_limits)
     ck_assert_ptr_nonnull(json_string_value(json_object_get(root, "version")));
     ck_assert_ptr_nonnull(json_string_value(json_object_get(root, "revision")));
     ck_assert_ptr_nonnull(json_string_value(json_object_get(root, "blas_kernel")));
+    ck_assert_ptr_nonnull(json_string_value(json_object_get(root, "simd")));
     ck_assert_str_eq(json_string_value(json_object_get(libraries, "jansson")), jansson_version_str());
     ck_assert_ptr_nonnull(json_string_value(json_object_get(libraries, "libmicrohttpd")));
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(libraries, "openblas")), "OpenBLAS"));
