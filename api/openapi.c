@@ -72,7 +72,7 @@ static const struct {
     {"400", "Not JSON (with line, column and byte), or a request that breaks the rules of HTTP", TRAIT_JOB, 0},
     {"401", "A key is configured, and missing or wrong", 0, TRAIT_OPEN | TRAIT_PROBE},
     {"404", "There is nothing of this name", TRAIT_NAMED, 0},
-    {"406", "Accept excludes every form of the reply", 0, 0},
+    {"406", "Accept excludes every form of the reply", 0, TRAIT_PROBE},
     {"408", "The body did not arrive in time", TRAIT_JOB, 0},
     {"413", "The body, the tensors or the reply are larger than a limit", TRAIT_JOB, 0},
     {"414", "The target is too long", 0, 0},

@@ -64,6 +64,8 @@ static bool check_client(struct exchange *x)
         return true;
     if (!check_client_connections(x))
         return false;
+    if (x->head.method == METHOD_OPTIONS) /* a browser's question before its request, which counts */
+        return true;
     double delay = clients_delay(x->server->clients, x->client, x->begun);
     if (delay <= 0)
         return true;
@@ -116,7 +118,7 @@ static bool check_accept(struct exchange *x)
 {
     const struct route *route = x->route;
     const char *media = route && route->media ? route->media : "application/json";
-    if (x->head.method == METHOD_OPTIONS || media_weight(x->head.accept, media) > 0)
+    if (x->head.method == METHOD_OPTIONS || (route && route->probe) || media_weight(x->head.accept, media) > 0)
         return true;
     if (route && route->tables && media_weight(x->head.accept, "text/plain") > 0)
         return true;

@@ -178,6 +178,10 @@ START_TEST(rate_is_limited_with_429)
         struct client_reply probe = client_get(&service, "/livez");
         ck_assert_int_eq(probe.status, 200);
         client_free(&probe);
+        struct client_reply preflight =
+            client_send(&service, &(struct client_request){.method = "OPTIONS", .path = "/v1/attention"});
+        ck_assert_int_eq(preflight.status, 204);
+        client_free(&preflight);
     }
     ck_assert(refused);
     ck_assert_uint_ge(answered, 5);

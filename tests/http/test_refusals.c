@@ -265,6 +265,37 @@ START_TEST(unacceptable_is_406)
 }
 END_TEST
 
+/* Some probers ask for a type of their own. */
+START_TEST(probes_are_answered_whatever_is_accepted)
+{
+    static const char *const paths[] = {"/livez", "/readyz", "/health", "/metrics"};
+    struct client_reply reply = client_send(
+        &service, &(struct client_request){.path = paths[_i], .headers = {"Accept: application/x-protobuf"}});
+    ck_assert_int_eq(reply.status, 200);
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(more_members_than_any_request_has_are_413)
+{
+    enum { MEMBERS = 100001, EACH = 12 };
+    char *body = malloc(MEMBERS * EACH + 2);
+    char *out = body;
+    ck_assert_ptr_nonnull(body);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        out += sprintf(out, "%c\"%07x\":1", i ? ',' : '{', i);
+    strcpy(out, "}");
+    struct service large = service_start(NULL);
+    struct client_reply reply = client_post(&large, "/v1/attention", body);
+    json_t *problem = client_problem(&reply, 413);
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(problem, "detail")), "100000"));
+    json_decref(problem);
+    client_free(&reply);
+    free(body);
+    ck_assert_int_eq(service_stop(&large), 0);
+}
+END_TEST
+
 START_TEST(unknown_expectation_is_417)
 {
     json_decref(refuse(
@@ -344,6 +375,8 @@ Suite *refusals_suite(void)
     tcase_add_loop_test(tests, what_may_be_json_is_taken, 0, 6);
     tcase_add_test(tests, unknown_content_coding_is_415);
     tcase_add_test(tests, unacceptable_is_406);
+    tcase_add_loop_test(tests, probes_are_answered_whatever_is_accepted, 0, 4);
+    tcase_add_test(tests, more_members_than_any_request_has_are_413);
     tcase_add_test(tests, unknown_expectation_is_417);
     tcase_add_loop_test(tests, large_header_is_431, 0, 5);
     tcase_add_loop_test(tests, long_target_is_414, 0, 5);
