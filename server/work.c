@@ -133,10 +133,10 @@ static bool is_brief(const struct work *work)
 
 static void run_work(void *context);
 
+/* Takes one of its references. */
 static void enqueue(struct work *work)
 {
     bool (*submit)(struct pool *, pool_job *, void *) = is_brief(work) ? pool_submit_brief : pool_submit;
-    work_hold(work);
     if (submit(work->server->pool, run_work, work))
         return;
     settle(work, WORK_REFUSED);
@@ -160,7 +160,6 @@ static void run_work(void *context)
     else if (decode(work, (struct means){.pool = work->server->pool, .cancel = &work->cancel}, &err)) {
         if (put_back(work, &err)) {
             enqueue(work);
-            work_release(work);
             return;
         }
         if (err.code == ERROR_NONE && job_run(work->job, work->server->pool, &work->cancel, &err))
@@ -175,6 +174,7 @@ static void run_work(void *context)
 void work_submit(struct work *work)
 {
     work->queued = clock_now();
+    work_hold(work);
     enqueue(work);
 }
 
