@@ -10,6 +10,7 @@
 #include "server/signals.h"
 #include "server/tls.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,8 +35,18 @@ static int serve(const struct settings *settings, struct log *log)
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* glibc raises its thresholds with what is freed, until each thread may keep 64 MB of free memory. */
+static void bound_allocator(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 * 1024 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 8 * 1024 * 1024);
+#endif
+}
+
 static int start_serving(const struct settings *settings)
 {
+    bound_allocator();
     struct log *log =
         log_start(STDOUT_FILENO, (enum log_format)settings->log_format, (enum log_level)settings->log_level);
     if (!log) {
