@@ -2,6 +2,7 @@
 #include "core/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -190,6 +191,23 @@ struct pool *pool_start(size_t workers, size_t queue)
         return pool;
     pool_stop(pool);
     return NULL;
+}
+
+bool pool_pin(const struct pool *pool)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || (size_t)CPU_COUNT(&allowed) != pool->workers)
+        return false;
+    size_t processor = 0;
+    for (size_t i = 0; i < pool->workers; i++, processor++) {
+        cpu_set_t own;
+        while (!CPU_ISSET(processor, &allowed))
+            processor++;
+        CPU_ZERO(&own);
+        CPU_SET(processor, &own);
+        pthread_setaffinity_np(pool->worker[i].thread, sizeof own, &own);
+    }
+    return true;
 }
 
 void pool_stop(struct pool *pool)

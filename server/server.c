@@ -136,6 +136,8 @@ static bool start_parts(struct server *server)
     server->pool = pool_start(settings->workers, settings->queue);
     if (!server->spent || !server->peers || !server->metrics || !server->shelf || !server->keys || !server->pool)
         return fail(server, "the threads could not be started");
+    if (settings->pin_workers && !pool_pin(server->pool))
+        log_event(server->log, LOG_WARN, "no worker is pinned: there are more or fewer processors than workers");
     return load_keys(server) && load_tls(server);
 }
 

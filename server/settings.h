@@ -18,6 +18,8 @@
     X(port, "port", COUNT, "8080", 0, 65535, "port to listen on; 0 takes any free one") \
     X(port_file, "port-file", TEXT, "", 0, 0, "write the port to this file when the service is ready") \
     X(workers, "workers", COUNT, "0", 0, 64, "computing threads; 0 takes as many as the CPU quota allows") \
+    X(pin_workers, "pin-workers", SWITCH, "false", 0, 0, \
+      "keep each worker on a processor of its own, where there are as many; for machines with nothing else to do") \
     X(queue, "queue", COUNT, "256", 1, 65536, "requests that may wait for a worker; more get 503") \
     X(max_connections, "max-connections", COUNT, "1000", 1, 100000, "open connections; more get 503") \
     X(max_client_connections, "max-client-connections", COUNT, "0", 0, 100000, \

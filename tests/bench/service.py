@@ -156,7 +156,7 @@ def memory(pid, name):
 
 
 def ratio(ours, theirs):
-    return "%.1f times as fast" % (theirs / ours)
+    return "attentiond is %.1f times as fast" % (theirs / ours)
 
 
 def compare(title, document, ports):
@@ -271,13 +271,13 @@ def start_up(program):
 
 def main(program):
     start_up(program)
-    with service(program) as (_, port), fastapi() as peer, bare(1) as one, bare(2) as two:
+    with service(program) as (_, port), service(program, "--pin-workers") as (_, pinned), fastapi() as peer, bare(1) as one, bare(2) as two:
         for name, there in (("FastAPI + NumPy + orjson", peer), ("bare libmicrohttpd", one)):
             if not there:
                 print("not here: %s" % name)
         tiny({"attentiond": port, "bare libmicrohttpd, 1 thread": one, "bare libmicrohttpd, 2 threads": two,
               "FastAPI + NumPy + orjson": peer})
-        ports = {"attentiond": port, "FastAPI + NumPy + orjson": peer}
+        ports = {"attentiond": port, "attentiond --pin-workers": pinned, "FastAPI + NumPy + orjson": peer}
         compare("P7, n 1024, d 64, output", square(1024, 64, ["output"]), ports)
         compare("P8, the same with weights", square(1024, 64, ["output", "weights"]), ports)
     large(program, "P9, n 16384, d 64, output", 16384, ["output"])

@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -373,6 +374,49 @@ START_TEST(workers_block_signals_and_have_their_stack)
 }
 END_TEST
 
+struct pinned {
+    struct door *door;
+    cpu_set_t allowed;
+};
+
+static void note_processors(void *context)
+{
+    struct pinned *pinned = context;
+    sched_getaffinity(0, sizeof pinned->allowed, &pinned->allowed);
+    door_pass(pinned->door);
+}
+
+START_TEST(pinned_workers_have_a_processor_each)
+{
+    cpu_set_t ours;
+    cpu_set_t all;
+    struct door door = DOOR_CLOSED;
+    struct pinned pinned[POOL_WORKERS_MAX];
+    ck_assert_int_eq(sched_getaffinity(0, sizeof ours, &ours), 0);
+    size_t count = (size_t)CPU_COUNT(&ours);
+    if (count >= POOL_WORKERS_MAX)
+        return;
+    struct pool *more = pool_start(count + 1, 1);
+    ck_assert(!pool_pin(more));
+    pool_stop(more);
+    struct pool *pool = pool_start(count, count);
+    ck_assert(pool_pin(pool));
+    for (size_t i = 0; i < count; i++) {
+        pinned[i].door = &door;
+        ck_assert(pool_submit(pool, note_processors, &pinned[i]));
+    }
+    door_await(&door, count);
+    door_open(&door);
+    pool_stop(pool);
+    CPU_ZERO(&all);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_int_eq(CPU_COUNT(&pinned[i].allowed), 1);
+        CPU_OR(&all, &all, &pinned[i].allowed);
+    }
+    ck_assert(CPU_EQUAL(&all, &ours));
+}
+END_TEST
+
 START_TEST(impossible_pools_are_refused)
 {
     ck_assert_ptr_null(pool_start(0, 1));
@@ -402,6 +446,7 @@ Suite *pool_suite(void)
     tcase_add_test(tests, a_brief_job_waits_for_a_task_when_all_workers_have_large_jobs);
     tcase_add_test(tests, runs_are_helped_in_turn);
     tcase_add_test(tests, workers_block_signals_and_have_their_stack);
+    tcase_add_test(tests, pinned_workers_have_a_processor_each);
     tcase_add_test(tests, impossible_pools_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
