@@ -271,7 +271,8 @@ def start_up(program):
 
 def main(program):
     start_up(program)
-    with service(program) as (_, port), service(program, "--pin-workers") as (_, pinned), fastapi() as peer, bare(1) as one, bare(2) as two:
+    with service(program) as (_, port), service(program, "--pin-workers") as (_, pinned), fastapi() as peer, \
+            bare(1) as one, bare(2) as two:
         for name, there in (("FastAPI + NumPy + orjson", peer), ("bare libmicrohttpd", one)):
             if not there:
                 print("not here: %s" % name)
