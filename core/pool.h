@@ -21,8 +21,8 @@ typedef void pool_task(void *context, size_t index, size_t worker);
  * cannot be started. Stacks are 2 MiB. Signals are blocked in them. */
 struct pool *pool_start(size_t workers, size_t queue);
 
-/* Keeps each worker on a processor of its own; false, and nothing has changed, unless this process may run on exactly as
- * many as there are workers. */
+/* Keeps each worker on a processor of its own; false, and nothing has changed, unless this process may run on exactly
+ * as many as there are workers. */
 bool pool_pin(const struct pool *pool);
 
 /* Runs what is queued, then ends the threads and frees the pool. */
