@@ -38,6 +38,17 @@ char *sample_slow(size_t n)
     return sample_square(n, 4, "\"include\":[\"log_sum_exp\"]");
 }
 
+char *sample_members(unsigned count, int width)
+{
+    char *text = malloc((size_t)count * ((size_t)width + 5) + 2);
+    char *out = text;
+    ck_assert_ptr_nonnull(text);
+    for (unsigned i = 0; i < count; i++)
+        out += sprintf(out, "%c\"%0*x\":1", i ? ',' : '{', width, i);
+    strcpy(out, "}");
+    return text;
+}
+
 char *sample_request(char *body)
 {
     size_t size = strlen(body) + 128;

@@ -19,6 +19,10 @@ char *sample_square(size_t n, size_t width, const char *rest);
  * second. */
 char *sample_slow(size_t n);
 
+/* An object of `count` members that no request has, whose names are hexadecimal numbers of `width` digits; to be freed.
+ */
+char *sample_members(unsigned count, int width);
+
 /* A POST /v1/attention as bytes, to be freed; `body` is freed here. */
 char *sample_request(char *body);
 

@@ -108,14 +108,8 @@ END_TEST
 /* A tree of many small pieces, which must not stay with the allocator. */
 START_TEST(large_document_goes_back_to_the_system)
 {
-    enum { MEMBERS = 99000, EACH = 405 };
     struct service service = service_start(NULL);
-    char *body = malloc(MEMBERS * EACH + 2);
-    char *out = body;
-    ck_assert_ptr_nonnull(body);
-    for (unsigned i = 0; i < MEMBERS; i++)
-        out += sprintf(out, "%c\"%0400x\":1", i ? ',' : '{', i);
-    strcpy(out, "}");
+    char *body = sample_members(99000, 400);
     double before = gauge_read(&service, "\nprocess_resident_memory_bytes ");
     struct client_reply reply = client_post(&service, "/v1/attention", body);
     json_decref(client_problem(&reply, 422));

@@ -278,13 +278,7 @@ END_TEST
 
 START_TEST(more_members_than_any_request_has_are_413)
 {
-    enum { MEMBERS = 100001, EACH = 12 };
-    char *body = malloc(MEMBERS * EACH + 2);
-    char *out = body;
-    ck_assert_ptr_nonnull(body);
-    for (unsigned i = 0; i < MEMBERS; i++)
-        out += sprintf(out, "%c\"%07x\":1", i ? ',' : '{', i);
-    strcpy(out, "}");
+    char *body = sample_members(100001, 7);
     struct service large = service_start(NULL);
     struct client_reply reply = client_post(&large, "/v1/attention", body);
     json_t *problem = client_problem(&reply, 413);
