@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 /* Opens a listening socket; returns the descriptor, or -1 with the reason in `why`. `address` is
- * - a name or a number of IPv4 or IPv6, with *port (0: any free one, told in *port);
+ * - a name or a number of IPv4 or IPv6 (which may stand in brackets), with *port (0: any free one, told in *port);
  * - "*" or "::" for every address of both families; IPv4 alone where the system has no IPv6;
  * - "unix:PATH": a Unix socket; one left over by a process that is gone is replaced; *port becomes 0.
  * A socket that systemd passed (LISTEN_FDS) is taken instead of all that; several are refused. */
