@@ -1,6 +1,8 @@
 /* What the pipeline needs besides its arithmetic type. */
 #include "core/rows.h"
 
+#include "core/normal.h"
+
 #define SMALL_TERMS ((size_t)1 << 14)
 
 bool rows_are_small(const struct attention *a)
@@ -32,9 +34,6 @@ void rows_run(const struct rows *rows, void *scratch)
 
 double rows_dropout_uniform(int64_t seed, uint64_t index)
 {
-    uint64_t z = (uint64_t)seed + (index + 1) * 0x9E3779B97F4A7C15U;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-    z ^= z >> 31;
+    uint64_t z = normal_mix((uint64_t)seed + (index + 1) * 0x9E3779B97F4A7C15U);
     return (double)(z >> 11) * 0x1p-53;
 }
