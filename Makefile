@@ -48,10 +48,10 @@ $(error FLAVOUR is release, debug, sanitize, thread, fuzz, gcc or clang)
 endif
 # The arithmetic gains from -O3, nothing else does.
 core_FLAGS := $(if $(filter -O2,$(FLAGS_$(FLAVOUR))),-O3)
-# Vector passes for processors that may or may not be there: chosen when the program runs (core/lanes.c).
+# Vector passes for processors that may or may not be there: chosen when the program runs (core/simd.c).
 vector_FLAGS = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),$(1) -mfma -ffp-contract=fast)
-$B/core/lanes_avx2.o: private CFLAGS += $(call vector_FLAGS,-mavx2)
-$B/core/lanes_avx512.o: private CFLAGS += $(call vector_FLAGS,-mavx512f -mavx512dq)
+$B/core/simd_avx2.o: private CFLAGS += $(call vector_FLAGS,-mavx2)
+$B/core/simd_avx512.o: private CFLAGS += $(call vector_FLAGS,-mavx512f -mavx512dq)
 
 COMPILE = $(CC) $(BASE) $(FLAGS_$(FLAVOUR)) $(CPPFLAGS) $(CFLAGS)
 LINKER = $(CC) $(LINK) $(filter -O% -fsanitize% -fno-sanitize%,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
@@ -67,13 +67,21 @@ check_LIBS = $(call once,check_LIBS,$(PKG_CONFIG) --libs check)
 curl_CFLAGS = $(call once,curl_CFLAGS,$(PKG_CONFIG) --cflags libcurl)
 curl_LIBS = $(call once,curl_LIBS,$(PKG_CONFIG) --libs libcurl)
 
-### Layers #############################################################################################################
-# Each is compiled seeing only what it may use: build/include/PART holds links to those folders and nothing else.
+### Layers and rooms ###################################################################################################
+# A layer is an archive; its folders are rooms. Each room is compiled seeing itself, the rooms listed before it in its
+# layer, and the layers below: build/include/PART holds links to those folders and nothing else, so that an include
+# that runs up does not compile.
 
 LAYERS := core api server
-core_SEES := core
-api_SEES := core api
-server_SEES := core api server
+core_ROOMS := core
+api_ROOMS := api/numbers api/json api/request api/reply api/text api/openapi api
+server_ROOMS := server/watch server/config server/http server/listen server/exchange server/run
+core_BELOW :=
+api_BELOW := core
+server_BELOW := core api
+ROOMS := $(foreach layer,$(LAYERS),$($(layer)_ROOMS))
+# upto(ROOM,ROOMS): the rooms of the list up to and including ROOM
+upto = $(if $(2),$(firstword $(2)) $(if $(filter $(1),$(firstword $(2))),,$(call upto,$(1),$(wordlist 2,$(words $(2)),$(2)))))
 core_USES = $(blas_CFLAGS)
 api_USES = $(json_CFLAGS)
 server_USES = $(mhd_CFLAGS)
@@ -105,10 +113,10 @@ api_LIBS = $(json_LIBS) $(core_LIBS)
 server_LIBS = $(mhd_LIBS) $(api_LIBS)
 http_LIBS = $(curl_LIBS) $(json_LIBS) -lm
 
-HEADERS := $(wildcard $(LAYERS:%=%/*.h) tests/*/*.h)
+HEADERS := $(wildcard $(ROOMS:%=%/*.h) tests/*/*.h)
 objects = $(patsubst %.c,$B/%.o,$(wildcard $(1)/*.c))
 PROGRAM := $B/attentiond
-MAIN := $B/server/main.o
+MAIN := $B/server/run/main.o
 TEST_PROGRAMS := $(SUITES:%=$B/tests/%/suite)
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FAULTS := $B/tests/fault/attentiond
@@ -116,8 +124,8 @@ REPLAYS := $(FUZZERS:%=$B/tests/fuzz/%)
 BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/*.c))
 
 # The source's revision goes into one object, made again when it changes.
-$B/server/version.o: private CPPFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_REVISION='"$(REVISION)"'
-$B/server/version.o: $B/revision
+$B/server/config/version.o: private CPPFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_REVISION='"$(REVISION)"'
+$B/server/config/version.o: $B/revision
 
 .PHONY: all programs objects
 all: $(PROGRAM) ## build build/release/attentiond
@@ -130,8 +138,8 @@ $(PROGRAM): $(MAIN) $(server_ARCHIVES)
 # $(1) a folder of sources, $(2) the name of its links under build/include, $(3) what needs to be installed
 define COMPILED
 build/include/$(2)/made: Makefile
-	@mkdir -p $$(@D)
-	@for seen in $$($(1)_SEES); do ln -sfn ../../../$$$$seen $$(@D)/$$$$seen; done
+	@rm -rf $$(@D)
+	@for seen in $$($(1)_SEES); do mkdir -p $$(@D)/$$$$(dirname $$$$seen) && ln -sfnr $$$$seen $$(@D)/$$$$seen; done
 	@touch $$@
 
 $B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(3)
@@ -148,10 +156,18 @@ build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy tests/.clang-tidy $(HEADERS) | buil
 -include $$(wildcard $B/$(1)/*.d)
 endef
 
-define LAYER
-$(call COMPILED,$(1),$(1),deps-run)
+# $(1) a layer, $(2) one of its rooms; the folder of the layer itself holds all its rooms.
+define ROOM
+$(2)_SEES := $($(1)_BELOW) $(if $(filter $(2) server,$(1)),$(1),$(call upto,$(2),$($(1)_ROOMS)))
+$(if $(filter $(1),$(2)),,$(2)_USES = $$($(1)_USES))
+$(if $(filter $(1),$(2)),,$(2)_FLAGS = $$($(1)_FLAGS))
+$(call COMPILED,$(2),$(subst /,-,$(2)),deps-run)
+endef
 
-$B/lib$(1).a: $(filter-out $(MAIN),$(call objects,$(1)))
+define LAYER
+$(foreach room,$($(1)_ROOMS),$(eval $(call ROOM,$(1),$(room))))
+
+$B/lib$(1).a: $(filter-out $(MAIN),$(foreach room,$($(1)_ROOMS),$(call objects,$(room))))
 	$$(call say,AR,$$@)
 	@mkdir -p $$(@D)
 	@rm -f $$@
@@ -207,7 +223,7 @@ $(BENCHES): %: %.o $(api_ARCHIVES)
 	$(call say,LINK,$@)
 	@$(LINKER) -o $@ $^ $(api_LIBS) $(yyjson_LIBS)
 
-objects: $(foreach part,$(LAYERS) $(SUITES:%=tests/%) tests/fault tests/fuzz tests/numbers tests/bench,$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
+objects: $(foreach part,$(ROOMS) $(SUITES:%=tests/%) tests/fault tests/fuzz tests/numbers tests/bench,$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
 
 # Everything is compiled again when the compiler or its flags are others than last time.
 .PHONY: FORCE
@@ -255,11 +271,11 @@ deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain:
 
 ### Checks of the source ###############################################################################################
 
-SOURCES := $(wildcard $(LAYERS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
-FORMATTED := $(filter-out api/number_powers.h,$(SOURCES)) # that one is made by a program
+SOURCES := $(wildcard $(ROOMS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
+FORMATTED := $(filter-out api/numbers/number_powers.h,$(SOURCES)) # that one is made by a program
 SCRIPTS := $(wildcard .ci/run tests/*.sh tests/*/*.sh docker/*.sh server/install/*.bash)
 FORMATTER = $(firstword $(shell command -v clang-format-14 clang-format))
-TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(LAYERS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fault/*.c tests/fuzz/*.c tests/numbers/*.c tests/bench/*.c))
+TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(ROOMS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fault/*.c tests/fuzz/*.c tests/numbers/*.c tests/bench/*.c))
 
 .PHONY: lint lint-layers lint-format lint-gcc lint-clang lint-tidy lint-cppcheck lint-scripts format
 lint: lint-layers lint-format lint-scripts lint-gcc lint-clang lint-tidy lint-cppcheck ## check the source with every tool
@@ -268,11 +284,11 @@ lint: lint-layers lint-format lint-scripts lint-gcc lint-clang lint-tidy lint-cp
 forbid = @! grep -nE '^ *\# *include *[<"]($(2))' $(1) /dev/null || { echo "$(3)"; exit 1; }
 
 lint-layers:
-	$(call forbid,$(wildcard core/*.[ch]),jansson|microhttpd|zlib|api/|server/|sys/socket,core knows nothing but numbers)
+	$(call forbid,$(wildcard $(core_ROOMS:%=%/*.[ch])),jansson|microhttpd|zlib|api/|server/|sys/socket,core knows nothing but numbers)
 	$(call forbid,$(filter-out core/blas.c,$(SOURCES)),cblas,only core/blas.c includes cblas.h)
-	$(call forbid,$(filter-out server/tls.c,$(SOURCES)),gnutls,only server/tls.c includes GnuTLS)
-	$(call forbid,$(wildcard api/*.[ch]),microhttpd|server/|sys/socket,api knows nothing of HTTP and sockets)
-	$(call forbid,$(wildcard server/*.[ch]),jansson,server leaves JSON to api)
+	$(call forbid,$(filter-out server/listen/tls.c,$(SOURCES)),gnutls,only server/listen/tls.c includes GnuTLS)
+	$(call forbid,$(wildcard $(api_ROOMS:%=%/*.[ch])),microhttpd|server/|sys/socket,api knows nothing of HTTP and sockets)
+	$(call forbid,$(wildcard $(server_ROOMS:%=%/*.[ch])),jansson,server leaves JSON to api)
 	$(call forbid,$(wildcard tests/http/*.[ch]),core/|api/|server/,tests over HTTP see only the running program)
 	$(call forbid,$(SOURCES),\.\.?/,includes are written from the root)
 

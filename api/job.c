@@ -1,14 +1,14 @@
 /* One request from body to reply. */
 #include "api/job.h"
 
-#include "api/decode.h"
-#include "api/document.h"
-#include "api/explain.h"
-#include "api/join.h"
-#include "api/options.h"
-#include "api/query.h"
-#include "api/reply.h"
-#include "api/tables.h"
+#include "api/json/document.h"
+#include "api/reply/reply.h"
+#include "api/request/decode.h"
+#include "api/request/merge_request.h"
+#include "api/request/options.h"
+#include "api/text/explain.h"
+#include "api/text/query_steps.h"
+#include "api/text/reply_text.h"
 #include "core/cost.h"
 
 #include <stdlib.h>
@@ -22,15 +22,15 @@
 #define BYTES_PER_NUMBER 32.0
 
 struct job {
-    struct job_limits limits;
+    struct request_limits limits;
     enum job_kind kind;
     enum job_format format;
     struct arena *arena;
     struct options options;
     struct attention attention;
     struct reply reply;
-    struct join join;
-    struct text explained; /* the reply to JOB_EXPLAIN */
+    struct merge_request join;
+    struct buffer explained; /* the reply to JOB_EXPLAIN */
     double parse_seconds, compute_seconds;
 };
 
@@ -70,7 +70,7 @@ static bool decode_members(struct job *job, const struct document *document, str
         decode_object(&d, job->kind == JOB_EXPLAIN ? options_explain_table() : options_table(), document->root, NULL,
                       &job->options);
     } else {
-        decode_object(&d, join_table(), document->root, NULL, &job->join);
+        decode_object(&d, merge_request_table(), document->root, NULL, &job->join);
     }
     return err->code == ERROR_NONE;
 }
@@ -85,7 +85,7 @@ static bool check_explain(struct job *job, struct error *err)
 static double count_flops(const struct job *job)
 {
     if (job->kind == JOB_MERGE)
-        return join_flops(&job->join);
+        return merge_request_flops(&job->join);
     return cost_count(&job->attention, cost_own(&job->attention)).total;
 }
 
@@ -102,7 +102,7 @@ static bool check(struct job *job, struct error *err)
 {
     bool tables = job->format == JOB_TEXT && job->kind == JOB_ATTENTION;
     if (job->kind == JOB_MERGE)
-        return join_check(&job->join, &job->limits, err) && check_flops(job, err);
+        return merge_request_check(&job->join, &job->limits, err) && check_flops(job, err);
     if (tables && !options_for_text(&job->options, err))
         return false;
     if (!attention_check(&job->attention, &job->options.attention, err) ||
@@ -110,17 +110,17 @@ static bool check(struct job *job, struct error *err)
         return false;
     if (job->kind == JOB_EXPLAIN && !check_explain(job, err))
         return false;
-    if ((tables || job->kind == JOB_EXPLAIN) && !query_check(&job->attention, job->limits.memory, err))
+    if ((tables || job->kind == JOB_EXPLAIN) && !query_steps_check(&job->attention, job->limits.memory, err))
         return false;
     return check_flops(job, err) && reply_plan(&job->reply, &job->options, &job->attention, &job->limits, err);
 }
 
 /* The text goes as soon as its numbers are out, the document as soon as its options are. */
-static bool decode(struct job *job, struct text *body, struct means means, struct error *err)
+static bool decode(struct job *job, struct buffer *body, struct read_context means, struct error *err)
 {
     struct document document = {0};
     bool good = document_read(&document, body->data ? body->data : "", body->length, means, job->arena, err);
-    text_free(body);
+    buffer_free(body);
     if (good) {
         good = decode_members(job, &document, err);
         document_free(&document);
@@ -128,8 +128,8 @@ static bool decode(struct job *job, struct text *body, struct means means, struc
     return good && check(job, err);
 }
 
-struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
-                    struct means means, struct error *err)
+struct job *job_new(const struct request_limits *limits, enum job_kind kind, enum job_format format,
+                    struct buffer *body, struct read_context means, struct error *err)
 {
     double start = now();
     struct job *job = calloc(1, sizeof *job);
@@ -141,7 +141,7 @@ struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum jo
     }
     if (!job || !job->arena) {
         error_set(err, ERROR_MEMORY, "", "No memory for a request.");
-        text_free(body);
+        buffer_free(body);
         free(job);
         return NULL;
     }
@@ -197,13 +197,14 @@ static bool compute(struct job *job, struct pool *pool, const atomic_bool *cance
         !reply_compute(&job->reply, pool, cancel, job->arena, err))
         return false;
     return job->kind != JOB_EXPLAIN ||
-           explain_write(&job->options, &job->attention, job->format, job->arena, &job->explained, err);
+           explain_write(&job->options, &job->attention, job->format == JOB_TEXT, job->arena, &job->explained, err);
 }
 
 bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     double start = now();
-    bool good = job->kind == JOB_MERGE ? join_run(&job->join, job->arena, err) : compute(job, pool, cancel, err);
+    bool good =
+        job->kind == JOB_MERGE ? merge_request_run(&job->join, job->arena, err) : compute(job, pool, cancel, err);
     job->compute_seconds = now() - start;
     return good;
 }
@@ -213,16 +214,16 @@ size_t job_blocks(const struct job *job)
     return job->kind != JOB_ATTENTION || job->format == JOB_TEXT ? 1 : job->reply.blocks;
 }
 
-bool job_block(const struct job *job, size_t index, struct text *out)
+bool job_block(const struct job *job, size_t index, struct buffer *out)
 {
     if (job->kind == JOB_MERGE)
-        return join_reply(&job->join, out);
+        return merge_request_reply(&job->join, out);
     if (job->kind == JOB_EXPLAIN) {
-        text_append(out, job->explained.data, job->explained.length);
+        buffer_append(out, job->explained.data, job->explained.length);
         return !out->failed;
     }
     if (job->format == JOB_TEXT)
-        return tables_write(&job->reply, out);
+        return reply_text_write(&job->reply, out);
     return reply_block(&job->reply, index, out);
 }
 
@@ -245,7 +246,7 @@ void job_free(struct job *job)
 {
     if (!job)
         return;
-    text_free(&job->explained);
+    buffer_free(&job->explained);
     arena_free(job->arena);
     free(job);
 }

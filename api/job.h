@@ -2,8 +2,9 @@
 #ifndef API_JOB_H
 #define API_JOB_H
 
-#include "api/means.h"
-#include "api/text.h"
+#include "api/json/read_context.h"
+#include "api/numbers/buffer.h"
+#include "api/request/limits.h"
 #include "core/error.h"
 #include "core/pool.h"
 
@@ -22,15 +23,6 @@ enum job_format {
     JOB_TEXT, /* text/plain for people; JOB_MERGE has none and gives JSON */
 };
 
-/* What the operator allows. */
-struct job_limits {
-    size_t elements;       /* numbers in the tensors of one request, and in what is computed from them */
-    size_t reply_elements; /* numbers in one reply */
-    double flops;          /* operations of one request (core/cost.h); 0: any number */
-    size_t memory;         /* bytes that one request may hold */
-    size_t whole_elements; /* a reply of up to so many numbers is made in one piece; 0: the default (REPLY_WHOLE_MAX) */
-};
-
 struct job;
 
 /* What a thread that reads many small requests keeps of the last one; NULL when there is no memory. */
@@ -39,8 +31,8 @@ void job_memory_free(struct document_memory *memory); /* NULL is fine */
 
 /* Decodes and checks a body: everything that can be refused without computing is refused here. The text is taken over:
  * freed and zeroed as soon as it is decoded (also on failure). NULL and an error. Runs on the calling thread. */
-struct job *job_new(const struct job_limits *limits, enum job_kind kind, enum job_format format, struct text *body,
-                    struct means means, struct error *err);
+struct job *job_new(const struct request_limits *limits, enum job_kind kind, enum job_format format,
+                    struct buffer *body, struct read_context means, struct error *err);
 
 /* Roughly how much there is to do, in floating-point operations, numbers to print included: decides whether a thread
  * hop pays. */
@@ -62,7 +54,7 @@ bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, stru
 /* The reply is a sequence of blocks; each is encoded by a call of its own, in any order, on any thread, also at the
  * same time. One block: the reply is small and complete in it. */
 size_t job_blocks(const struct job *job);
-bool job_block(const struct job *job, size_t index, struct text *out);
+bool job_block(const struct job *job, size_t index, struct buffer *out);
 
 /* Media type of the reply. */
 const char *job_media_type(const struct job *job);

@@ -1,20 +1,20 @@
 /* Resolving a request: everything that does not fit is refused here. */
 #include "core/attention.h"
 
-#include "core/form.h"
-#include "core/named.h"
+#include "core/inputs_check.h"
+#include "core/shape_error.h"
 
 #include <math.h>
 #include <stdio.h>
 
 /* --- past --- */
 
-static bool check_past_one(const struct attention *a, struct named past, size_t width, struct error *err)
+static bool check_past_one(const struct attention *a, struct named_tensor past, size_t width, struct error *err)
 {
     const size_t shape[4] = {a->batch, a->kv_heads, 0, width};
     const char *letters[4] = {"b", "h_kv", "p", "d"};
     size_t rank = 2U + a->has_batch + a->has_heads;
-    char wanted[NAMED_SHAPE_TEXT] = "";
+    char wanted[SHAPE_ERROR_TEXT] = "";
     size_t used = 0;
     bool good = past.t.rank == rank;
     for (size_t axis = 0, at = 0; axis < 4; axis++) {
@@ -26,7 +26,7 @@ static bool check_past_one(const struct attention *a, struct named past, size_t 
                     : (size_t)snprintf(wanted + used, sizeof wanted - used, "[%s=%zu]", letters[axis], shape[axis]);
         at++;
     }
-    char found[NAMED_SHAPE_TEXT];
+    char found[SHAPE_ERROR_TEXT];
     return good || error_set(err, ERROR_INVALID, past.name, "It has shape %s; a past of this request is %s.",
                              tensor_shape_text(past.t, found, sizeof found), wanted);
 }
@@ -34,18 +34,18 @@ static bool check_past_one(const struct attention *a, struct named past, size_t 
 static bool check_past(struct attention *a, struct error *err)
 {
     const struct attention_request *r = a->request;
-    const struct named k = {"past.k", r->past_k};
-    const struct named v = {"past.v", r->past_v};
+    const struct named_tensor k = {"past.k", r->past_k};
+    const struct named_tensor v = {"past.v", r->past_v};
     if (!k.t.data && !v.t.data)
         return true;
-    bool good = named_present(k, "a past has both k and v", err);
-    if (!(good & named_present(v, "a past has both k and v", err)))
+    bool good = shape_error_present(k, "a past has both k and v", err);
+    if (!(good & shape_error_present(v, "a past has both k and v", err)))
         return false;
     good = check_past_one(a, k, a->d_k, err);
     if (!(good & check_past_one(a, v, a->d_v, err)))
         return false;
     a->past = k.t.shape[k.t.rank - 2];
-    return named_same_extent(k, a->past, v, v.t.shape[v.t.rank - 2], "a length of", err);
+    return shape_error_same_extent(k, a->past, v, v.t.shape[v.t.rank - 2], "a length of", err);
 }
 
 /* --- options --- */
@@ -107,7 +107,7 @@ static bool check_readout(const struct attention *a, struct error *err)
     if (!w.data)
         return true;
     if (w.rank != 2)
-        return named_refuse((struct named){"readout.w", w}, "it is a matrix [d_out][vocabulary]", err);
+        return shape_error_refuse((struct named_tensor){"readout.w", w}, "it is a matrix [d_out][vocabulary]", err);
     return w.shape[0] == width ||
            error_set(err, ERROR_INVALID, "readout.w",
                      "readout.w has %zu rows; an output row, its heads side by side, has %zu numbers.", w.shape[0],
@@ -131,7 +131,7 @@ static bool check_options(struct attention *a, struct error *err)
 bool attention_check(struct attention *a, const struct attention_request *r, struct error *err)
 {
     *a = (struct attention){.request = r, .dtype = r->dtype};
-    if (!form_check(a, err) || !check_past(a, err))
+    if (!inputs_check(a, err) || !check_past(a, err))
         return false;
     a->queries = a->q.shape[2];
     a->keys = a->past + a->k.shape[2];

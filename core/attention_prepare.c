@@ -2,8 +2,8 @@
 #include "core/attention.h"
 
 #include "core/blas.h"
-#include "core/lanes.h"
 #include "core/rope.h"
+#include "core/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -146,7 +146,7 @@ static bool place(struct attention *a, struct arena *arena, struct error *err)
     return !r->past_v.data || join(&a->v, r->past_v, &fresh, arena, err);
 }
 
-static bool row_is_finite(const struct lanes *lanes, enum dtype dtype, const void *row, size_t n)
+static bool row_is_finite(const struct simd *lanes, enum dtype dtype, const void *row, size_t n)
 {
     float taint = 0;
     double wide = 0;
@@ -160,7 +160,7 @@ static bool row_is_finite(const struct lanes *lanes, enum dtype dtype, const voi
 /* Marks the rows of v that are not finite; how many there are. */
 static size_t mark_unfit(struct tensor v, unsigned char *unfit)
 {
-    const struct lanes *lanes = lanes_best();
+    const struct simd *lanes = simd_best();
     size_t found = 0;
     for (size_t b = 0; b < v.shape[0]; b++)
         for (size_t h = 0; h < v.shape[1]; h++)

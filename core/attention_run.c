@@ -10,7 +10,7 @@
 struct run {
     const struct attention *a;
     const struct attention_results *results;
-    const struct lanes *lanes;
+    const struct simd *lanes;
     const atomic_bool *cancel;
     void **scratch; /* [slots], each made by the first task on its slot */
     size_t scratch_size;
@@ -237,7 +237,7 @@ bool attention_run(const struct attention *a, const struct attention_results *re
                    const atomic_bool *cancel, struct arena *arena, struct error *err)
 {
     size_t slots = pool_slots(pool);
-    struct run run = {.a = a, .results = results, .lanes = lanes_best(), .cancel = cancel};
+    struct run run = {.a = a, .results = results, .lanes = simd_best(), .cancel = cancel};
     run.scratch_size = scratch_size(a);
     run.scratch = arena_calloc(arena, slots, sizeof *run.scratch, err);
     run.state = run.scratch ? arena_calloc(arena, a->batch * a->heads * a->queries, 1, err) : NULL;

@@ -4,8 +4,8 @@
 #ifndef CORE_FUSED_H
 #define CORE_FUSED_H
 
-#include "core/lanes.h"
 #include "core/rows.h"
+#include "core/simd.h"
 
 #define FUSED_ROWS_FLOAT32 256
 #define FUSED_ROWS_FLOAT64 128
@@ -37,9 +37,9 @@ size_t fused_scratch(const struct attention *a);
 
 /* state[i] becomes ROW_SCORE_OVERFLOW where a visible score is not finite. Stops between tiles when *cancel (or NULL)
  * is true. */
-void fused_run_float64(const struct attention *a, const struct lanes *lanes, struct fused_task task,
+void fused_run_float64(const struct attention *a, const struct simd *lanes, struct fused_task task,
                        struct fused_part part, void *scratch, unsigned char *state, const atomic_bool *cancel);
-void fused_run_float32(const struct attention *a, const struct lanes *lanes, struct fused_task task,
+void fused_run_float32(const struct attention *a, const struct simd *lanes, struct fused_task task,
                        struct fused_part part, void *scratch, unsigned char *state, const atomic_bool *cancel);
 
 /* From the `splits` parts of the same rows (parts[0] is used up) to rows->of[OUTPUT] and [LOG_SUM_EXP], and their

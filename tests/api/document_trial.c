@@ -37,8 +37,8 @@ bool trial_read_within(const char *text, size_t length, size_t limit)
     ck_assert_ptr_nonnull(trial.arena);
     char *copy = malloc(length ? length : 1);
     memcpy(copy, text, length);
-    bool good =
-        document_read(&trial.document, copy, length, (struct means){.cancel = trial.cancel}, trial.arena, &trial.err);
+    bool good = document_read(&trial.document, copy, length, (struct read_context){.cancel = trial.cancel}, trial.arena,
+                              &trial.err);
     free(copy);
     ck_assert(good == (trial.err.code == ERROR_NONE));
     return good;

@@ -2,7 +2,7 @@
 #ifndef TESTS_API_DOCUMENT_TRIAL_H
 #define TESTS_API_DOCUMENT_TRIAL_H
 
-#include "api/document.h"
+#include "api/json/document.h"
 
 #define MIB ((size_t)1024 * 1024)
 

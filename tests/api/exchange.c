@@ -19,7 +19,7 @@ static void start_blas(void)
 
 struct encoding {
     const struct job *job;
-    struct text *blocks;
+    struct buffer *blocks;
 };
 
 static void encode(void *context, size_t index, size_t worker)
@@ -38,8 +38,8 @@ static void collect(struct exchange *x, const struct job *job, struct pool *pool
     pool_run(pool, x->blocks, encode, &e);
     for (size_t i = 0; i < x->blocks; i++) {
         ck_assert_msg(!e.blocks[i].failed && e.blocks[i].length > 0, "block %zu of %zu", i, x->blocks);
-        text_append(&x->text, e.blocks[i].data, e.blocks[i].length);
-        text_free(&e.blocks[i]);
+        buffer_append(&x->text, e.blocks[i].data, e.blocks[i].length);
+        buffer_free(&e.blocks[i]);
     }
     free(e.blocks);
 }
@@ -47,15 +47,15 @@ static void collect(struct exchange *x, const struct job *job, struct pool *pool
 struct exchange exchange_run(const char *body, struct exchange_how how)
 {
     struct exchange x = {0};
-    struct text text = {0};
+    struct buffer text = {0};
     start_blas();
-    text_string(&text, body);
+    buffer_string(&text, body);
     size_t wide = (size_t)1 << 30;
     how.limits.elements = how.limits.elements ? how.limits.elements : wide;
     how.limits.reply_elements = how.limits.reply_elements ? how.limits.reply_elements : wide;
     how.limits.memory = how.limits.memory ? how.limits.memory : wide;
     struct job *job = job_new(&how.limits, how.kind, how.format, &text,
-                              (struct means){.pool = how.pool, .memory = how.memory}, &x.err);
+                              (struct read_context){.pool = how.pool, .memory = how.memory}, &x.err);
     ck_assert_msg(!text.data, "the body is taken over and freed");
     x.good = job && job_run(job, how.pool, NULL, &x.err);
     if (x.good) {
@@ -70,7 +70,7 @@ struct exchange exchange_run(const char *body, struct exchange_how how)
 void exchange_end(struct exchange *x)
 {
     json_decref(x->reply);
-    text_free(&x->text);
+    buffer_free(&x->text);
 }
 
 json_t *exchange_reply(const char *body)
@@ -78,7 +78,7 @@ json_t *exchange_reply(const char *body)
     struct exchange x = exchange_run(body, (struct exchange_how){0});
     ck_assert_msg(x.good, "refused: %s: %s\n%s", x.err.faults[0].name, x.err.faults[0].text, body);
     ck_assert_msg(x.reply, "no JSON: %.200s", x.text.data);
-    text_free(&x.text);
+    buffer_free(&x.text);
     return x.reply;
 }
 

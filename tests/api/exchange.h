@@ -12,7 +12,7 @@
 struct exchange {
     bool good;
     struct error err;
-    struct text text; /* all blocks, in order */
+    struct buffer text; /* all blocks, in order */
     size_t blocks;
     char media_type[40];
     json_t *reply; /* NULL when the text is no JSON */
@@ -22,8 +22,8 @@ struct exchange {
 struct exchange_how {
     enum job_kind kind;
     enum job_format format;
-    struct job_limits limits; /* a zero is a wide limit */
-    struct pool *pool;        /* also encodes the blocks, all at the same time */
+    struct request_limits limits; /* a zero is a wide limit */
+    struct pool *pool;            /* also encodes the blocks, all at the same time */
     struct document_memory *memory;
 };
 

@@ -1,7 +1,7 @@
 /* Replies held against goldens. */
 #include "golden.h"
 
-#include "api/base64.h"
+#include "api/numbers/base64.h"
 
 #include <check.h>
 #include <math.h>
@@ -10,14 +10,14 @@
 #include <string.h>
 
 /* Where the comparison is. */
-struct place {
+struct json_path {
     const char *name;
     char path[200];
     const char *dtype;
     double tolerance;
 };
 
-static void enter(struct place *at, const struct place *from, const char *member)
+static void enter(struct json_path *at, const struct json_path *from, const char *member)
 {
     *at = *from;
     size_t length = strlen(at->path);
@@ -30,7 +30,7 @@ static bool is_packed(const json_t *value)
 }
 
 /* A packed tensor as a flat list; -infinity is null. */
-static json_t *unpacked(const struct place *at, const json_t *packed)
+static json_t *unpacked(const struct json_path *at, const json_t *packed)
 {
     const char *text = json_string_value(json_object_get(packed, "base64"));
     bool wide = strcmp(json_string_value(json_object_get(packed, "dtype")), "float64") == 0;
@@ -60,17 +60,17 @@ static double largest(const json_t *value)
     return max;
 }
 
-static void compare(const struct place *at, const json_t *found, const json_t *expected, double room);
+static void compare(const struct json_path *at, const json_t *found, const json_t *expected, double room);
 
-static void compare_dtype(const struct place *at, const json_t *found)
+static void compare_dtype(const struct json_path *at, const json_t *found)
 {
     const char *dtype = json_string_value(found);
     ck_assert_msg(dtype != NULL && strcmp(dtype, at->dtype) == 0, "%s: %s is not %s", at->name, at->path, at->dtype);
 }
 
-static void compare_members(const struct place *at, const json_t *found, const json_t *expected)
+static void compare_members(const struct json_path *at, const json_t *found, const json_t *expected)
 {
-    struct place inner;
+    struct json_path inner;
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)expected, name, value)
@@ -90,9 +90,9 @@ static void compare_members(const struct place *at, const json_t *found, const j
     }
 }
 
-static void compare_items(const struct place *at, const json_t *found, const json_t *expected, double room)
+static void compare_items(const struct json_path *at, const json_t *found, const json_t *expected, double room)
 {
-    struct place inner;
+    struct json_path inner;
     size_t index, count = json_array_size(expected);
     json_t *value;
     ck_assert_msg(json_array_size(found) == count, "%s: %s has %zu entries, not %zu", at->name, at->path,
@@ -106,7 +106,7 @@ static void compare_items(const struct place *at, const json_t *found, const jso
     }
 }
 
-static void compare_packed(const struct place *at, const json_t *found, const json_t *expected)
+static void compare_packed(const struct json_path *at, const json_t *found, const json_t *expected)
 {
     ck_assert_msg(json_object_size(found) == 3 && is_packed(found), "%s: %s is no packed tensor", at->name, at->path);
     ck_assert_msg(json_equal(json_object_get(found, "shape"), json_object_get(expected, "shape")), "%s: %s/shape",
@@ -118,14 +118,14 @@ static void compare_packed(const struct place *at, const json_t *found, const js
     json_decref(right);
 }
 
-static void compare_number(const struct place *at, const json_t *found, double expected, double room)
+static void compare_number(const struct json_path *at, const json_t *found, double expected, double room)
 {
     double number = json_number_value(found);
     if (!json_is_number(found) || !(fabs(number - expected) <= room))
         ck_abort_msg("%s: %s is %.17g, not %.17g (may be off by %g)", at->name, at->path, number, expected, room);
 }
 
-static void compare(const struct place *at, const json_t *found, const json_t *expected, double room)
+static void compare(const struct json_path *at, const json_t *found, const json_t *expected, double room)
 {
     if (json_is_number(expected))
         compare_number(at, found, json_number_value(expected), room);
@@ -141,6 +141,6 @@ static void compare(const struct place *at, const json_t *found, const json_t *e
 
 void golden_compare(const char *name, const json_t *found, const json_t *expected, const char *dtype, double tolerance)
 {
-    struct place at = {.name = name, .dtype = dtype, .tolerance = tolerance};
+    struct json_path at = {.name = name, .dtype = dtype, .tolerance = tolerance};
     compare(&at, found, expected, 0);
 }

@@ -1,7 +1,7 @@
 /* Judging number_* by the C library. */
 #include "tests/api/number_check.h"
 
-#include "api/number.h"
+#include "api/numbers/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Base64: the vectors of RFC 4648, refusals, and pieces of every size. */
-#include "api/base64.h"
+#include "api/numbers/base64.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const struct {
 
 START_TEST(vectors_both_ways)
 {
-    struct text out = {0};
+    struct buffer out = {0};
     struct base64 state = {{0}, 0};
     unsigned char decoded[16];
     size_t bytes;
@@ -35,7 +35,7 @@ START_TEST(vectors_both_ways)
     ck_assert_uint_eq(bytes, strlen(vectors[_i].bytes));
     base64_decode(characters, strlen(characters), decoded);
     ck_assert(memcmp(decoded, vectors[_i].bytes, bytes) == 0);
-    text_free(&out);
+    buffer_free(&out);
 }
 END_TEST
 
@@ -61,20 +61,20 @@ START_TEST(pieces_do_not_show)
     unsigned char bytes[257];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 37 + 11);
-    struct text whole = {0};
+    struct buffer whole = {0};
     struct base64 state = {{0}, 0};
     base64_append(&state, &whole, bytes, sizeof bytes);
     base64_end(&state, &whole);
     for (size_t step = 1; step < 9; step++) {
-        struct text pieces = {0};
+        struct buffer pieces = {0};
         for (size_t at = 0; at < sizeof bytes; at += step)
             base64_append(&state, &pieces, bytes + at, sizeof bytes - at < step ? sizeof bytes - at : step);
         base64_end(&state, &pieces);
         ck_assert_uint_eq(pieces.length, whole.length);
         ck_assert(memcmp(pieces.data, whole.data, whole.length) == 0);
-        text_free(&pieces);
+        buffer_free(&pieces);
     }
-    text_free(&whole);
+    buffer_free(&whole);
 }
 END_TEST
 

@@ -25,24 +25,24 @@ static size_t draw(size_t count)
     return (state >> 8) % count;
 }
 
-static void append_numbers(struct text *out, const size_t *shape, size_t rank)
+static void append_numbers(struct buffer *out, const size_t *shape, size_t rank)
 {
     if (rank == 0) {
-        text_format(out, "%g", ((double)draw(4001) - 2000) / 1000);
+        buffer_format(out, "%g", ((double)draw(4001) - 2000) / 1000);
         return;
     }
     for (size_t i = 0; i < shape[0]; i++) {
-        text_string(out, i == 0 ? "[" : ",");
+        buffer_string(out, i == 0 ? "[" : ",");
         append_numbers(out, shape + 1, rank - 1);
     }
-    text_string(out, "]");
+    buffer_string(out, "]");
 }
 
 struct sizes {
     size_t b, h, g, n, m, d, e;
 };
 
-static void append_request(struct text *out, struct sizes s)
+static void append_request(struct buffer *out, struct sizes s)
 {
     static const char *const options[] = {
         "",
@@ -57,14 +57,14 @@ static void append_request(struct text *out, struct sizes s)
     const size_t q[] = {s.b, s.h, s.n, s.d};
     const size_t k[] = {s.b, s.g, s.m, s.d};
     const size_t v[] = {s.b, s.g, s.m, s.e};
-    text_string(out, "{\"q\":");
+    buffer_string(out, "{\"q\":");
     append_numbers(out, q, 4);
-    text_string(out, ",\"k\":");
+    buffer_string(out, ",\"k\":");
     append_numbers(out, k, 4);
-    text_string(out, ",\"v\":");
+    buffer_string(out, ",\"v\":");
     append_numbers(out, v, 4);
-    text_string(out, options[draw(sizeof options / sizeof *options)]);
-    text_string(out, draw(2) ? ",\"dtype\":\"float32\"" : "");
+    buffer_string(out, options[draw(sizeof options / sizeof *options)]);
+    buffer_string(out, draw(2) ? ",\"dtype\":\"float32\"" : "");
 }
 
 static void check_same(const json_t *whole, const char *step, const char *index, const json_t *told, const char *name)
@@ -101,16 +101,16 @@ START_TEST(a_cell_agrees_with_the_steps)
     struct sizes s = {1 + draw(2), 0, 1 + draw(2), 1 + draw(6), 1 + draw(6), 2 + draw(4), 1 + draw(4)};
     s.h = s.g * (1 + draw(2));
     size_t b = draw(s.b), h = draw(s.h), i = draw(s.n), j = draw(s.m);
-    struct text body = {0};
+    struct buffer body = {0};
     char row[60];
     char cell[80];
     append_request(&body, s);
-    struct text whole_body = {0};
-    text_append(&whole_body, body.data, body.length);
-    text_string(&whole_body, ",\"include\":[\"steps\",\"steps.products\",\"steps.contributions\"]}");
-    text_append(&whole_body, "", 1);
-    text_format(&body, ",\"cell\":{\"query\":%zu,\"key\":%zu,\"head\":%zu,\"batch\":%zu}}", i, j, h, b);
-    text_append(&body, "", 1);
+    struct buffer whole_body = {0};
+    buffer_append(&whole_body, body.data, body.length);
+    buffer_string(&whole_body, ",\"include\":[\"steps\",\"steps.products\",\"steps.contributions\"]}");
+    buffer_append(&whole_body, "", 1);
+    buffer_format(&body, ",\"cell\":{\"query\":%zu,\"key\":%zu,\"head\":%zu,\"batch\":%zu}}", i, j, h, b);
+    buffer_append(&body, "", 1);
     snprintf(row, sizeof row, "%zu.%zu.%zu", b, h, i);
     snprintf(cell, sizeof cell, "%s.%zu", row, j);
     json_t *whole = exchange_reply(whole_body.data);
@@ -122,8 +122,8 @@ START_TEST(a_cell_agrees_with_the_steps)
     check_terms(whole, cell, told.reply);
     json_decref(whole);
     exchange_end(&told);
-    text_free(&body);
-    text_free(&whole_body);
+    buffer_free(&body);
+    buffer_free(&whole_body);
 }
 END_TEST
 
@@ -194,7 +194,7 @@ static const char the_cat_lines[] = "query 1 (cat) and key 0 (the)\n"
 START_TEST(the_cat_in_lines)
 {
     struct exchange x = explain(THE_CAT, JOB_TEXT);
-    text_append(&x.text, "", 1);
+    buffer_append(&x.text, "", 1);
     ck_assert_str_eq(x.text.data, the_cat_lines);
     ck_assert_str_eq(x.media_type, "text/plain; charset=utf-8");
     exchange_end(&x);
@@ -237,7 +237,7 @@ START_TEST(options_are_told)
              "\"key\":0},%s}",
              told[_i].members);
     struct exchange x = explain(body, JOB_TEXT);
-    text_append(&x.text, "", 1);
+    buffer_append(&x.text, "", 1);
     for (size_t l = 0; told[_i].lines[l]; l++)
         ck_assert_msg(strstr(x.text.data, told[_i].lines[l]), "no \"%s\" in\n%s", told[_i].lines[l], x.text.data);
     ck_assert_ptr_nonnull(strstr(x.text.data, "8.000 ... 1 more]\n"));

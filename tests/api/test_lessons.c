@@ -1,7 +1,7 @@
 /* The worked examples that the service offers: each runs, in JSON and in text, and shows what it says. */
 #include "tests/api/exchange.h"
 
-#include "api/examples.h"
+#include "api/openapi/examples.h"
 
 #include <check.h>
 #include <math.h>
@@ -53,7 +53,7 @@ END_TEST
 
 START_TEST(the_list_names_them_all)
 {
-    struct text text = {0};
+    struct buffer text = {0};
     ck_assert(examples_list(&text));
     json_t *list = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, NULL);
     ck_assert_ptr_nonnull(list);
@@ -62,7 +62,7 @@ START_TEST(the_list_names_them_all)
     ck_assert_str_eq(json_string_value(exchange_at(list, "examples.0.href")), "/v1/examples/the-cat");
     ck_assert_str_eq(json_string_value(exchange_at(list, "examples.0.title")), examples_at(0)->title);
     json_decref(list);
-    text_free(&text);
+    buffer_free(&text);
 }
 END_TEST
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct exchange run_limited(const char *more, struct job_limits limits)
+static struct exchange run_limited(const char *more, struct request_limits limits)
 {
     char body[400];
     snprintf(body, sizeof body, "{\"q\":[[1,0],[0,2]],\"k\":[[1,0],[0,1],[1,1]],\"v\":[[1],[2],[3]]%s}", more);
@@ -14,11 +14,11 @@ static struct exchange run_limited(const char *more, struct job_limits limits)
 
 START_TEST(tensors_past_the_limit)
 {
-    struct exchange x = run_limited("", (struct job_limits){.elements = 12});
+    struct exchange x = run_limited("", (struct request_limits){.elements = 12});
     ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "13 numbers; the limit is 12"));
     exchange_end(&x);
-    x = run_limited("", (struct job_limits){.elements = 13});
+    x = run_limited("", (struct request_limits){.elements = 13});
     ck_assert(x.good);
     exchange_end(&x);
 }
@@ -27,11 +27,11 @@ END_TEST
 /* P = 6 pairs of width 2, values of width 1: 2 P 2 + 6 P + 2 P */
 START_TEST(operations_past_the_limit)
 {
-    struct exchange x = run_limited(",\"include\":[\"cost\"]", (struct job_limits){.flops = 72});
+    struct exchange x = run_limited(",\"include\":[\"cost\"]", (struct request_limits){.flops = 72});
     ck_assert_msg(x.good, "%s", x.err.faults[0].text);
     ck_assert_double_eq(json_number_value(exchange_at(x.reply, "cost.request.flops.total")), 72);
     exchange_end(&x);
-    x = run_limited("", (struct job_limits){.flops = 71});
+    x = run_limited("", (struct request_limits){.flops = 71});
     ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "72 floating-point operations; the limit is 71 (--max-flops)"));
     exchange_end(&x);
@@ -59,20 +59,20 @@ static const struct {
 
 START_TEST(a_flood_of_faults_is_cut)
 {
-    struct text body = {0};
-    text_string(&body, floods[_i].before);
+    struct buffer body = {0};
+    buffer_string(&body, floods[_i].before);
     for (size_t x = 0; x < 5000; x++) {
         char again[40];
         snprintf(again, sizeof again, floods[_i].again, x);
-        text_string(&body, again);
+        buffer_string(&body, again);
     }
-    text_string(&body, floods[_i].after);
-    text_append(&body, "", 1);
+    buffer_string(&body, floods[_i].after);
+    buffer_append(&body, "", 1);
     struct exchange x = exchange_run(body.data, (struct exchange_how){.kind = floods[_i].kind});
     ck_assert_int_eq(x.err.code, ERROR_INVALID);
     ck_assert(error_is_full(&x.err));
     exchange_end(&x);
-    text_free(&body);
+    buffer_free(&body);
 }
 END_TEST
 
@@ -81,7 +81,7 @@ START_TEST(a_packed_tensor_is_priced_before_memory_is_taken)
     struct exchange x =
         run_limited(",\"past\":{\"k\":{\"dtype\":\"float32\",\"shape\":[1000000,1000000],\"base64\":\"\"},"
                     "\"v\":[[1]]}",
-                    (struct job_limits){.elements = 1000});
+                    (struct request_limits){.elements = 1000});
     ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "the limit is 1000"));
     exchange_end(&x);
@@ -106,10 +106,11 @@ static const struct {
 START_TEST(replies_past_the_limit)
 {
     char numbers[40];
-    struct exchange x = run_limited(replies[_i].members, (struct job_limits){.reply_elements = replies[_i].numbers});
+    struct exchange x =
+        run_limited(replies[_i].members, (struct request_limits){.reply_elements = replies[_i].numbers});
     ck_assert_msg(x.good, "%s", x.err.faults[0].text);
     exchange_end(&x);
-    x = run_limited(replies[_i].members, (struct job_limits){.reply_elements = replies[_i].numbers - 1});
+    x = run_limited(replies[_i].members, (struct request_limits){.reply_elements = replies[_i].numbers - 1});
     snprintf(numbers, sizeof numbers, "hold %zu numbers; the limit is %zu", replies[_i].numbers,
              replies[_i].numbers - 1);
     ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
@@ -122,7 +123,7 @@ END_TEST
 
 START_TEST(memory_past_the_limit)
 {
-    struct exchange x = run_limited("", (struct job_limits){.memory = 500});
+    struct exchange x = run_limited("", (struct request_limits){.memory = 500});
     ck_assert(!x.good);
     ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
     exchange_end(&x);
@@ -132,15 +133,15 @@ END_TEST
 START_TEST(text_of_long_rows_is_priced)
 {
     static const struct exchange_how ways[] = {{.kind = JOB_EXPLAIN}, {.format = JOB_TEXT}, {.kind = JOB_ATTENTION}};
-    struct text body = {0};
-    text_string(&body, "{\"q\":[[1]],\"k\":[[1]");
+    struct buffer body = {0};
+    buffer_string(&body, "{\"q\":[[1]],\"k\":[[1]");
     for (size_t j = 1; j < 20000; j++)
-        text_string(&body, ",[1]");
-    text_string(&body, "],\"v\":[[1]");
+        buffer_string(&body, ",[1]");
+    buffer_string(&body, "],\"v\":[[1]");
     for (size_t j = 1; j < 20000; j++)
-        text_string(&body, ",[1]");
-    text_string(&body, _i == 0 ? "],\"cell\":{\"query\":0,\"key\":0}}" : "]}");
-    text_append(&body, "", 1);
+        buffer_string(&body, ",[1]");
+    buffer_string(&body, _i == 0 ? "],\"cell\":{\"query\":0,\"key\":0}}" : "]}");
+    buffer_append(&body, "", 1);
     struct exchange_how how = ways[_i];
     how.limits.memory = 2500000;
     struct exchange x = exchange_run(body.data, how);
@@ -150,7 +151,7 @@ START_TEST(text_of_long_rows_is_priced)
         ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "20000 keys"));
     }
     exchange_end(&x);
-    text_free(&body);
+    buffer_free(&body);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* The table of options in the README is the one that the options print. */
-#include "api/options.h"
+#include "api/request/options.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static char *read_manual(void)
 START_TEST(the_manual_has_the_table)
 {
     char *manual = read_manual();
-    struct text table = {0};
+    struct buffer table = {0};
     option_markdown(options_table(), &table);
     ck_assert(!table.failed);
     const char *at = strstr(manual, BEGIN);
@@ -31,7 +31,7 @@ START_TEST(the_manual_has_the_table)
     at += strlen(BEGIN);
     ck_assert_msg(strncmp(at, table.data, table.length) == 0 && strncmp(at + table.length, END, strlen(END)) == 0,
                   "README.md should have, between its markers:\n%.*s", (int)table.length, table.data);
-    text_free(&table);
+    buffer_free(&table);
     free(manual);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* Numbers: grammar, exact reading, shortest and rounded printing. The long version is tests/numbers (`make numbers`).
  */
-#include "api/number.h"
+#include "api/numbers/number.h"
 #include "tests/api/number_check.h"
 
 #include <check.h>

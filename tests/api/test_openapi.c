@@ -2,9 +2,9 @@
 #include "tests/api/exchange.h"
 #include "tests/api/validator.h"
 
-#include "api/join.h"
-#include "api/openapi.h"
-#include "api/options.h"
+#include "api/openapi/openapi.h"
+#include "api/request/merge_request.h"
+#include "api/request/options.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -15,12 +15,12 @@ static json_t *document;
 
 static void setup(void)
 {
-    struct text text = {0};
+    struct buffer text = {0};
     json_error_t error;
     ck_assert(openapi_text(&text));
     document = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, &error);
     ck_assert_msg(document, "%s at %d", error.text, error.position);
-    text_free(&text);
+    buffer_free(&text);
 }
 
 static void teardown(void)
@@ -135,7 +135,7 @@ START_TEST(every_option_has_an_example_that_uses_it)
 {
     check_examples("/v1/attention", options_table(), 50);
     check_examples("/v1/attention/explain", options_explain_table(), 55);
-    check_examples("/v1/attention/merge", join_table(), 8);
+    check_examples("/v1/attention/merge", merge_request_table(), 8);
 }
 END_TEST
 
@@ -222,10 +222,10 @@ END_TEST
 
 START_TEST(the_table_of_the_manual_has_a_row_per_option)
 {
-    struct text text = {0};
+    struct buffer text = {0};
     size_t rows = 0;
     option_markdown(options_table(), &text);
-    text_append(&text, "", 1);
+    buffer_append(&text, "", 1);
     for (const char *at = strchr(text.data, '\n'); at; at = strchr(at + 1, '\n'))
         rows++;
     ck_assert_uint_eq(rows, 2 + json_object_size(examples_of("/v1/attention")));
@@ -233,7 +233,7 @@ START_TEST(the_table_of_the_manual_has_a_row_per_option)
         strstr(text.data, "\n| `mask.window.left` | an integer of at least 0, or null, default null | "));
     ck_assert_ptr_nonnull(strstr(text.data, "\n| `dropout.p` | a number of at least 0 and less than 1, required | "));
     ck_assert_ptr_nonnull(strstr(text.data, "\n| `decimals` | an integer from 0 to 17 | "));
-    text_free(&text);
+    buffer_free(&text);
 }
 END_TEST
 

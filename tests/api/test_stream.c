@@ -1,7 +1,7 @@
 /* Big replies: the same bytes as small ones, whatever the blocks, the encoding and the number of threads. */
 #include "tests/api/exchange.h"
 
-#include "api/base64.h"
+#include "api/numbers/base64.h"
 
 #include <check.h>
 #include <math.h>
@@ -16,25 +16,26 @@ static double draw(unsigned *state)
     return ((double)(*state >> 8) / 8388608.0 - 1) * 0.875;
 }
 
-static void append_rows(struct text *out, size_t rows, size_t width, unsigned *state)
+static void append_rows(struct buffer *out, size_t rows, size_t width, unsigned *state)
 {
     for (size_t i = 0; i < rows; i++) {
-        text_string(out, i == 0 ? "[[" : ",[");
+        buffer_string(out, i == 0 ? "[[" : ",[");
         for (size_t j = 0; j < width; j++)
-            text_format(out, "%s%.6g", j == 0 ? "" : ",", draw(state));
-        text_string(out, "]");
+            buffer_format(out, "%s%.6g", j == 0 ? "" : ",", draw(state));
+        buffer_string(out, "]");
     }
-    text_string(out, "]");
+    buffer_string(out, "]");
 }
 
-static void append_tensor(struct text *out, const char *name, size_t heads, size_t rows, size_t width, unsigned *state)
+static void append_tensor(struct buffer *out, const char *name, size_t heads, size_t rows, size_t width,
+                          unsigned *state)
 {
-    text_format(out, "\"%s\":", name);
+    buffer_format(out, "\"%s\":", name);
     for (size_t h = 0; h < heads; h++) {
-        text_string(out, h == 0 ? "[" : ",");
+        buffer_string(out, h == 0 ? "[" : ",");
         append_rows(out, rows, width, state);
     }
-    text_string(out, "],");
+    buffer_string(out, "],");
 }
 
 /* Heads, queries, keys, widths, and further members. */
@@ -62,16 +63,16 @@ static const struct shape shapes[] = {
 
 #define SHAPES ((int)(sizeof shapes / sizeof *shapes))
 
-static struct text write_body(const struct shape *s, const char *more)
+static struct buffer write_body(const struct shape *s, const char *more)
 {
-    struct text body = {0};
+    struct buffer body = {0};
     unsigned state = 7;
-    text_string(&body, "{");
+    buffer_string(&body, "{");
     append_tensor(&body, "q", s->heads, s->n, s->d, &state);
     append_tensor(&body, "k", s->kv_heads, s->m, s->d, &state);
     append_tensor(&body, "v", s->kv_heads, s->m, s->e, &state);
-    text_format(&body, "%s%s}", s->members, more);
-    text_append(&body, "", 1);
+    buffer_format(&body, "%s%s}", s->members, more);
+    buffer_append(&body, "", 1);
     ck_assert(!body.failed);
     return body;
 }
@@ -110,9 +111,9 @@ static void check_streamed(const char *body)
 
 START_TEST(blocks_make_the_same_text)
 {
-    struct text body = write_body(&shapes[_i], "");
+    struct buffer body = write_body(&shapes[_i], "");
     check_streamed(body.data);
-    text_free(&body);
+    buffer_free(&body);
 }
 END_TEST
 
@@ -120,9 +121,9 @@ START_TEST(blocks_make_the_same_base64)
 {
     if (strstr(shapes[_i].members, "decimals"))
         return;
-    struct text body = write_body(&shapes[_i], ",\"encoding\":\"base64\"");
+    struct buffer body = write_body(&shapes[_i], ",\"encoding\":\"base64\"");
     check_streamed(body.data);
-    text_free(&body);
+    buffer_free(&body);
 }
 END_TEST
 
@@ -189,8 +190,8 @@ START_TEST(base64_and_json_agree)
     static const char *const plain[] = {"mask", "stats"};
     if (strstr(shapes[_i].members, "decimals"))
         return;
-    struct text json_body = write_body(&shapes[_i], "");
-    struct text packed_body = write_body(&shapes[_i], ",\"encoding\":\"base64\"");
+    struct buffer json_body = write_body(&shapes[_i], "");
+    struct buffer packed_body = write_body(&shapes[_i], ",\"encoding\":\"base64\"");
     struct exchange a = run(json_body.data, 0, NULL);
     struct exchange b = run(packed_body.data, 100, NULL);
     for (size_t t = 0; t < 6; t++)
@@ -201,15 +202,15 @@ START_TEST(base64_and_json_agree)
             ck_assert(json_equal(json_object_get(a.reply, plain[t]), json_object_get(b.reply, plain[t])));
     exchange_end(&a);
     exchange_end(&b);
-    text_free(&json_body);
-    text_free(&packed_body);
+    buffer_free(&json_body);
+    buffer_free(&packed_body);
 }
 END_TEST
 
 /* q, k, v as returned in base64 are taken back and mean the same. */
 START_TEST(packed_tensors_round_trip)
 {
-    struct text body = write_body(&shapes[4], ",\"encoding\":\"base64\"");
+    struct buffer body = write_body(&shapes[4], ",\"encoding\":\"base64\"");
     struct exchange first = run(body.data, 0, NULL);
     json_t *again = json_pack("{s:s,s:O,s:O,s:O,s:{s:{s:i,s:i},s:s},s:s,s:[s]}", "dtype", "float32", "q",
                               exchange_at(first.reply, "inputs.q"), "k", exchange_at(first.reply, "inputs.k"), "v",
@@ -222,7 +223,7 @@ START_TEST(packed_tensors_round_trip)
     json_decref(again);
     exchange_end(&first);
     exchange_end(&second);
-    text_free(&body);
+    buffer_free(&body);
 }
 END_TEST
 
@@ -231,9 +232,9 @@ END_TEST
 START_TEST(output_is_the_same_bits_whatever_is_included)
 {
     struct shape s = {3, 1, 50, 37, 5, 4, "\"mask\":\"causal\",\"include\":[\"output\"]"};
-    struct text alone = write_body(&s, "");
+    struct buffer alone = write_body(&s, "");
     s.members = "\"mask\":\"causal\"," EVERYTHING;
-    struct text all = write_body(&s, "");
+    struct buffer all = write_body(&s, "");
     struct exchange a = run(alone.data, 0, NULL);
     struct exchange b = run(all.data, 0, NULL);
     struct exchange c = run(all.data, 1, NULL);
@@ -242,19 +243,19 @@ START_TEST(output_is_the_same_bits_whatever_is_included)
     exchange_end(&a);
     exchange_end(&b);
     exchange_end(&c);
-    text_free(&alone);
-    text_free(&all);
+    buffer_free(&alone);
+    buffer_free(&all);
 }
 END_TEST
 
 START_TEST(a_cancelled_job_stops)
 {
-    struct text body = write_body(&shapes[2], "");
-    struct job_limits limits = {.elements = 1 << 20, .reply_elements = 1 << 20, .memory = 1 << 26};
+    struct buffer body = write_body(&shapes[2], "");
+    struct request_limits limits = {.elements = 1 << 20, .reply_elements = 1 << 20, .memory = 1 << 26};
     struct error err = {0};
     atomic_bool cancel = true;
     body.length--;
-    struct job *job = job_new(&limits, JOB_ATTENTION, JOB_JSON, &body, (struct means){0}, &err);
+    struct job *job = job_new(&limits, JOB_ATTENTION, JOB_JSON, &body, (struct read_context){0}, &err);
     ck_assert_ptr_nonnull(job);
     ck_assert(job_work(job) > 3 * 130 * 11 * 7);
     ck_assert(!job_run(job, NULL, &cancel, &err));

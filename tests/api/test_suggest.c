@@ -1,5 +1,5 @@
 /* Edit distance: the three laws of a distance, swaps, and when a name is close. */
-#include "api/suggest.h"
+#include "api/request/suggest.h"
 
 #include <check.h>
 

@@ -9,14 +9,14 @@
 
 #define WHY 200
 
-struct place {
+struct json_path {
     const json_t *document;
     char *why;
 };
 
-static bool validate(struct place p, const json_t *schema, const json_t *value);
+static bool validate(struct json_path p, const json_t *schema, const json_t *value);
 
-static bool refuse(struct place p, const char *keyword, const json_t *value)
+static bool refuse(struct json_path p, const char *keyword, const json_t *value)
 {
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     snprintf(p.why, WHY, "%s: %.150s", keyword, text ? text : "?");
@@ -47,7 +47,7 @@ static bool has_type(const char *type, const json_t *value)
            (strcmp(type, "null") == 0 && json_is_null(value));
 }
 
-static bool check_type(struct place p, const json_t *type, const json_t *value)
+static bool check_type(struct json_path p, const json_t *type, const json_t *value)
 {
     size_t index;
     json_t *one;
@@ -57,7 +57,7 @@ static bool check_type(struct place p, const json_t *type, const json_t *value)
     return refuse(p, "type", value);
 }
 
-static bool check_enum(struct place p, const json_t *list, const json_t *value)
+static bool check_enum(struct json_path p, const json_t *list, const json_t *value)
 {
     size_t index;
     json_t *one;
@@ -65,7 +65,7 @@ static bool check_enum(struct place p, const json_t *list, const json_t *value)
     return refuse(p, "enum", value);
 }
 
-static bool check_any(struct place p, const json_t *list, const json_t *value)
+static bool check_any(struct json_path p, const json_t *list, const json_t *value)
 {
     size_t index;
     json_t *one;
@@ -73,7 +73,7 @@ static bool check_any(struct place p, const json_t *list, const json_t *value)
     return false;
 }
 
-static bool check_items(struct place p, const json_t *schema, const json_t *value)
+static bool check_items(struct json_path p, const json_t *schema, const json_t *value)
 {
     size_t index;
     json_t *one;
@@ -81,7 +81,7 @@ static bool check_items(struct place p, const json_t *schema, const json_t *valu
     return true;
 }
 
-static bool check_members(struct place p, const json_t *schema, const json_t *value)
+static bool check_members(struct json_path p, const json_t *schema, const json_t *value)
 {
     const json_t *properties = json_object_get(schema, "properties");
     const json_t *additional = json_object_get(schema, "additionalProperties");
@@ -98,7 +98,7 @@ static bool check_members(struct place p, const json_t *schema, const json_t *va
     return true;
 }
 
-static bool check_required(struct place p, const json_t *names, const json_t *value)
+static bool check_required(struct json_path p, const json_t *names, const json_t *value)
 {
     size_t index;
     json_t *name;
@@ -110,7 +110,7 @@ static bool check_required(struct place p, const json_t *names, const json_t *va
     return true;
 }
 
-static bool check_range(struct place p, const char *keyword, double limit, const json_t *value)
+static bool check_range(struct json_path p, const char *keyword, double limit, const json_t *value)
 {
     double number = json_number_value(value);
     bool good = strcmp(keyword, "minimum") == 0            ? number >= limit
@@ -127,7 +127,7 @@ static bool is_one_of(const char *keyword, const char *list)
     return strstr(list, marked) != NULL;
 }
 
-static bool check_keyword(struct place p, const char *keyword, const json_t *rule, const json_t *schema,
+static bool check_keyword(struct json_path p, const char *keyword, const json_t *rule, const json_t *schema,
                           const json_t *value)
 {
     if (strcmp(keyword, "$ref") == 0)
@@ -158,7 +158,7 @@ static bool check_keyword(struct place p, const char *keyword, const json_t *rul
     return true;
 }
 
-static bool validate(struct place p, const json_t *schema, const json_t *value)
+static bool validate(struct json_path p, const json_t *schema, const json_t *value)
 {
     const char *keyword;
     json_t *rule;
@@ -173,5 +173,5 @@ static bool validate(struct place p, const json_t *schema, const json_t *value)
 
 bool validator_accepts(const json_t *document, const json_t *schema, const json_t *value, char *why)
 {
-    return validate((struct place){document, why}, schema, value);
+    return validate((struct json_path){document, why}, schema, value);
 }

@@ -5,7 +5,7 @@
  * over the better of SDPA's one and two. Usage: attention [n d [heads]] */
 #include "core/attention.h"
 #include "core/blas.h"
-#include "core/lanes.h"
+#include "core/simd.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -123,7 +123,7 @@ static double median_product(enum dtype dtype, size_t n)
 }
 
 /* PyTorch in a process of its own, which answers a line for a line; NULL where it is not installed. */
-struct peer {
+struct connection {
     FILE *ask, *answer;
 };
 
@@ -131,7 +131,7 @@ struct peer_times {
     double plain, causal, shared; /* seconds */
 };
 
-static bool open_peer(struct peer *peer)
+static bool open_peer(struct connection *peer)
 {
     const char *named = getenv("BENCH_PYTHON");
     char *command[] = {(char *)(uintptr_t)(named ? named : "python3"), "tests/bench/attention_sdpa.py", NULL};
@@ -150,12 +150,12 @@ static bool open_peer(struct peer *peer)
     posix_spawn_file_actions_destroy(&actions);
     close(to[0]);
     close(from[1]);
-    *peer = (struct peer){fdopen(to[1], "w"), fdopen(from[0], "r")};
+    *peer = (struct connection){fdopen(to[1], "w"), fdopen(from[0], "r")};
     return started && peer->ask && peer->answer;
 }
 
 /* Where it does not answer it is asked no more. */
-static bool ask_peer(struct peer *peer, const struct setup *s, struct peer_times *times)
+static bool ask_peer(struct connection *peer, const struct setup *s, struct peer_times *times)
 {
     char line[200] = "";
     if (!peer->ask || fprintf(peer->ask, "%zu %zu %zu %d\n", s->heads, s->n, s->d, count_repeats(s)) < 0 ||
@@ -167,7 +167,7 @@ static bool ask_peer(struct peer *peer, const struct setup *s, struct peer_times
     return true;
 }
 
-static void compare_shape(struct setup s, struct pool *two, struct peer *peer)
+static void compare_shape(struct setup s, struct pool *two, struct connection *peer)
 {
     struct peer_times theirs;
     double product = 2e-9 * 2048 * 2048 * 2048 / median_product(s.dtype, 2048);
@@ -210,9 +210,9 @@ static void compare_decode(struct pool *two)
            s.n, s.d, one * 1e3, shared * 1e3, times[REPEATS / 2] * 1e3);
 }
 
-static void print_head(const struct peer *peer)
+static void print_head(const struct connection *peer)
 {
-    printf("OpenBLAS kernel %s, rows by %s\n", blas_core(), lanes_best()->name);
+    printf("OpenBLAS kernel %s, rows by %s\n", blas_core(), simd_best()->name);
     printf("          h      n    d         ms  GFLOP/s  /gemm   causal  2 cores%s\n",
            peer->ask ? "   * SDPA   causal  2 cores" : "; PyTorch is not installed");
 }
@@ -222,7 +222,7 @@ int main(int count, char **words)
     static const size_t sizes[] = {64, 256, 1024, 2048, 4096, 16384};
     static const size_t widths[] = {32, 64, 80, 128, 256};
     struct error err = {0};
-    struct peer peer = {0};
+    struct connection peer = {0};
     struct peer_times first;
     struct setup s = {.dtype = DTYPE_FLOAT32, .heads = count > 3 ? strtoul(words[3], NULL, 10) : 8, .n = 64, .d = 64};
     if (!blas_start(&err)) {

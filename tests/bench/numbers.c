@@ -1,8 +1,8 @@
 /* How fast numbers come in and go out (P2 and P3 of the goals), next to the peers that are installed, in one run.
  * Medians of ROUNDS of processor time (of time, for two threads); all take turns, so that what else the machine does
  * slows all of them. */
-#include "api/document.h"
-#include "api/number.h"
+#include "api/json/document.h"
+#include "api/numbers/number.h"
 #include "core/pool.h"
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ static double read_here(void)
     struct error err = {0};
     double start = now();
     struct arena *arena = arena_new(LIMIT);
-    if (!document_read(&document, input, input_length, (struct means){0}, arena, &err))
+    if (!document_read(&document, input, input_length, (struct read_context){0}, arena, &err))
         exit(EXIT_FAILURE);
     const double *wide = document.matrices[0].values;
     void *narrow = document.matrices[0].values;

@@ -1,5 +1,5 @@
 /* Documents: what is refused has a place in the text, what is read is what jansson reads, and nothing breaks. */
-#include "api/document.h"
+#include "api/json/document.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -51,7 +51,7 @@ static void compare(const char *text, size_t size, struct arena *arena)
 {
     struct document document;
     struct error err = {0};
-    bool good = document_read(&document, text, size, (struct means){0}, arena, &err);
+    bool good = document_read(&document, text, size, (struct read_context){0}, arena, &err);
     json_t *theirs = json_loadb(
         text, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
     if (good)

@@ -1,8 +1,8 @@
 /* Bytes on a connection: whatever comes, the service answers like HTTP or not at all, never with a 500, and answers the
  * next connection as ever. The first byte says in how large pieces the rest is sent. */
-#include "server/peers.h"
-#include "server/server.h"
-#include "server/signals.h"
+#include "server/listen/connections.h"
+#include "server/run/server.h"
+#include "server/run/signals.h"
 
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -103,6 +103,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* at the start or after a body of ours, which ends with a newline and has none inside its texts */
     demand(strncmp(reply, "HTTP/1.1 500 ", 13) != 0 && !strstr(reply, "\nHTTP/1.1 500 "));
     check_alive(reply);
-    peers_reap(server.peers);
+    connections_reap(server.peers);
     return 0;
 }

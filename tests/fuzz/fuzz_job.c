@@ -34,7 +34,7 @@ static void start(void)
     started = true;
 }
 
-static void encode(const struct job *job, struct text *out)
+static void encode(const struct job *job, struct buffer *out)
 {
     for (size_t block = 0; block < job_blocks(job); block++) {
         size_t before = out->length;
@@ -43,15 +43,15 @@ static void encode(const struct job *job, struct text *out)
 }
 
 /* False when it is refused. `whole_elements` 1: in as many blocks as there can be. */
-static bool run(const uint8_t *data, size_t size, size_t whole_elements, struct text *out)
+static bool run(const uint8_t *data, size_t size, size_t whole_elements, struct buffer *out)
 {
-    const struct job_limits limits = {
+    const struct request_limits limits = {
         .elements = 4096, .reply_elements = 20000, .memory = 1 << 24, .whole_elements = whole_elements};
     size_t way = data[0] % (sizeof ways / sizeof *ways);
     struct error err = {0};
-    struct text body = {0};
-    text_append(&body, (const char *)data + 1, size - 1);
-    struct job *job = job_new(&limits, ways[way].kind, ways[way].format, &body, (struct means){0}, &err);
+    struct buffer body = {0};
+    buffer_append(&body, (const char *)data + 1, size - 1);
+    struct job *job = job_new(&limits, ways[way].kind, ways[way].format, &body, (struct read_context){0}, &err);
     bool good = job && job_run(job, NULL, NULL, &err);
     if (good)
         encode(job, out);
@@ -63,8 +63,8 @@ static bool run(const uint8_t *data, size_t size, size_t whole_elements, struct 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct text whole = {0};
-    struct text blocks = {0};
+    struct buffer whole = {0};
+    struct buffer blocks = {0};
     if (size == 0)
         return 0;
     start();
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         demand(json_is_object(reply));
         json_decref(reply);
     }
-    text_free(&whole);
-    text_free(&blocks);
+    buffer_free(&whole);
+    buffer_free(&blocks);
     return 0;
 }

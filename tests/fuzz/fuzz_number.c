@@ -1,5 +1,5 @@
 /* Numbers: what number_read takes is what strtod makes of the same bytes, and what is printed reads back as it was. */
-#include "api/number.h"
+#include "api/numbers/number.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  *
  *     numbers [COUNT [FLOAT_STEP]]     default 100000000 and 1 (every float)
  */
-#include "api/number.h"
+#include "api/numbers/number.h"
 #include "core/pool.h"
 #include "tests/api/number_check.h"
 

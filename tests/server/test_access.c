@@ -1,10 +1,10 @@
 /* Keys, clients and traces without a process around them. */
-#include "server/address.h"
-#include "server/clients.h"
-#include "server/clock.h"
-#include "server/keys.h"
-#include "server/shelf.h"
-#include "server/trace.h"
+#include "server/config/address.h"
+#include "server/http/keys.h"
+#include "server/http/page_cache.h"
+#include "server/http/traceparent.h"
+#include "server/listen/client_limits.h"
+#include "server/watch/clock.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -121,63 +121,63 @@ START_TEST(only_whole_lines_are_keys)
 }
 END_TEST
 
-static struct client *open_v4(struct clients *clients, const char *address)
+static struct client *open_v4(struct client_limits *clients, const char *address)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     ck_assert_int_eq(inet_pton(AF_INET, address, &v4.sin_addr), 1);
     struct address found = address_of((const struct sockaddr *)&v4);
-    return clients_open(clients, &found);
+    return client_limits_open(clients, &found);
 }
 
-static struct client *open_v6(struct clients *clients, const char *address)
+static struct client *open_v6(struct client_limits *clients, const char *address)
 {
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
     ck_assert_int_eq(inet_pton(AF_INET6, address, &v6.sin6_addr), 1);
     struct address found = address_of((const struct sockaddr *)&v6);
-    return clients_open(clients, &found);
+    return client_limits_open(clients, &found);
 }
 
 START_TEST(connections_are_counted_by_address)
 {
-    struct clients *clients = clients_new(0, 1);
+    struct client_limits *clients = client_limits_new(0, 1);
     struct client *one = open_v4(clients, "10.0.0.1");
     ck_assert_ptr_eq(open_v4(clients, "10.0.0.1"), one);
     ck_assert_ptr_eq(open_v6(clients, "::ffff:10.0.0.1"), one);
-    ck_assert_uint_eq(clients_connections(one), 3);
+    ck_assert_uint_eq(client_limits_connections(one), 3);
     struct client *two = open_v4(clients, "10.0.0.2");
     ck_assert_ptr_ne(two, one);
     struct client *six = open_v6(clients, "2001:db8:1:2::1");
     ck_assert_ptr_eq(open_v6(clients, "2001:db8:1:2:ffff::9"), six);
     ck_assert_ptr_ne(open_v6(clients, "2001:db8:1:3::1"), six);
     ck_assert_ptr_ne(open_v6(clients, "a00:1::"), one);
-    clients_close(clients, one);
-    clients_close(clients, one);
-    ck_assert_uint_eq(clients_connections(one), 1);
-    clients_close(clients, one);
-    ck_assert_uint_eq(clients_connections(open_v4(clients, "10.0.0.1")), 1);
+    client_limits_close(clients, one);
+    client_limits_close(clients, one);
+    ck_assert_uint_eq(client_limits_connections(one), 1);
+    client_limits_close(clients, one);
+    ck_assert_uint_eq(client_limits_connections(open_v4(clients, "10.0.0.1")), 1);
     const struct address none = {.family = ADDRESS_UNIX};
-    ck_assert_ptr_null(clients_open(clients, &none));
-    clients_close(clients, NULL);
-    clients_free(clients);
+    ck_assert_ptr_null(client_limits_open(clients, &none));
+    client_limits_close(clients, NULL);
+    client_limits_free(clients);
 }
 END_TEST
 
 START_TEST(requests_are_counted_by_time)
 {
-    struct clients *clients = clients_new(10, 3);
+    struct client_limits *clients = client_limits_new(10, 3);
     struct client *client = open_v4(clients, "10.0.0.1");
     int64_t now = clock_now() + CLOCK_SECOND;
     for (size_t i = 0; i < 3; i++)
-        ck_assert_double_eq(clients_delay(clients, client, now), 0);
-    ck_assert_double_eq_tol(clients_delay(clients, client, now), 0.1, 1e-9);
-    ck_assert_double_eq_tol(clients_delay(clients, client, now + CLOCK_SECOND / 20), 0.05, 1e-6);
-    ck_assert_double_eq(clients_delay(clients, client, now + CLOCK_SECOND / 5), 0);
+        ck_assert_double_eq(client_limits_delay(clients, client, now), 0);
+    ck_assert_double_eq_tol(client_limits_delay(clients, client, now), 0.1, 1e-9);
+    ck_assert_double_eq_tol(client_limits_delay(clients, client, now + CLOCK_SECOND / 20), 0.05, 1e-6);
+    ck_assert_double_eq(client_limits_delay(clients, client, now + CLOCK_SECOND / 5), 0);
     struct client *other = open_v4(clients, "10.0.0.2");
-    ck_assert_double_eq(clients_delay(clients, other, now), 0);
-    clients_close(clients, client);
+    ck_assert_double_eq(client_limits_delay(clients, other, now), 0);
+    client_limits_close(clients, client);
     ck_assert_ptr_eq(open_v4(clients, "10.0.0.1"), client);
-    ck_assert_double_eq(clients_delay(clients, NULL, now), 0);
-    clients_free(clients);
+    ck_assert_double_eq(client_limits_delay(clients, NULL, now), 0);
+    client_limits_free(clients);
 }
 END_TEST
 
@@ -193,13 +193,13 @@ START_TEST(traces_are_read)
                                       "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
                                       "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01x",
                                       "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"};
-    char trace[TRACE_SIZE];
-    ck_assert(trace_read(trace, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+    char trace[TRACEPARENT_SIZE];
+    ck_assert(traceparent_read(trace, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
     ck_assert_str_eq(trace, "4bf92f3577b34da6a3ce929d0e0e4736");
-    ck_assert(trace_read(trace, "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more"));
-    ck_assert(!trace_read(trace, NULL));
+    ck_assert(traceparent_read(trace, "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more"));
+    ck_assert(!traceparent_read(trace, NULL));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        ck_assert_msg(!trace_read(trace, bad[i]), "%s", bad[i]);
+        ck_assert_msg(!traceparent_read(trace, bad[i]), "%s", bad[i]);
         ck_assert_str_eq(trace, "");
     }
 }
@@ -207,13 +207,13 @@ END_TEST
 
 START_TEST(etags_are_matched)
 {
-    ck_assert(shelf_matches("\"a\"", "\"a\""));
-    ck_assert(shelf_matches("\"b\", W/\"a\"", "\"a\""));
-    ck_assert(shelf_matches("*", "\"a\""));
-    ck_assert(!shelf_matches(NULL, "\"a\""));
-    ck_assert(!shelf_matches("", "\"a\""));
-    ck_assert(!shelf_matches("\"ab\"", "\"a\""));
-    ck_assert(!shelf_matches("a", "\"a\""));
+    ck_assert(page_cache_matches("\"a\"", "\"a\""));
+    ck_assert(page_cache_matches("\"b\", W/\"a\"", "\"a\""));
+    ck_assert(page_cache_matches("*", "\"a\""));
+    ck_assert(!page_cache_matches(NULL, "\"a\""));
+    ck_assert(!page_cache_matches("", "\"a\""));
+    ck_assert(!page_cache_matches("\"ab\"", "\"a\""));
+    ck_assert(!page_cache_matches("a", "\"a\""));
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* Addresses, networks, and who is behind a list of trusted proxies. */
-#include "server/address.h"
-#include "server/proxies.h"
+#include "server/config/address.h"
+#include "server/config/proxies.h"
 
 #include <check.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Small parts: request names, budgets, quotas, addresses, the log. */
-#include "server/budget.h"
-#include "server/cpu.h"
-#include "server/identity.h"
-#include "server/listener.h"
-#include "server/log.h"
+#include "server/http/request_id.h"
+#include "server/listen/listener.h"
+#include "server/run/cpu.h"
+#include "server/watch/budget.h"
+#include "server/watch/log.h"
 
 #include <check.h>
 #include <ftw.h>
@@ -96,16 +96,16 @@ END_TEST
 
 START_TEST(names_are_kept_or_made)
 {
-    char first[IDENTITY_SIZE];
-    char second[IDENTITY_SIZE];
-    identity_set(first, "A-1.b_c");
+    char first[REQUEST_ID_SIZE];
+    char second[REQUEST_ID_SIZE];
+    request_id_set(first, "A-1.b_c");
     ck_assert_str_eq(first, "A-1.b_c");
-    identity_set(first, NULL);
-    identity_set(second, "");
+    request_id_set(first, NULL);
+    request_id_set(second, "");
     ck_assert_uint_eq(strlen(first), 16);
     ck_assert_uint_eq(strlen(second), 16);
     ck_assert_str_ne(first, second);
-    identity_set(first, "a\nb");
+    request_id_set(first, "a\nb");
     ck_assert_uint_eq(strlen(first), 16);
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* Refusals as problem+json. */
-#include "server/problem.h"
+#include "server/http/problem.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -10,12 +10,12 @@ Suite *problem_suite(void);
 static json_t *write(const struct problem *problem)
 {
     json_error_t error;
-    struct text text = {0};
+    struct buffer text = {0};
     problem_write(&text, problem, "id-1", "/v1/attention");
     ck_assert(!text.failed);
     json_t *root = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, &error);
     ck_assert_msg(root != NULL, "%s: %.*s", error.text, (int)text.length, text.data);
-    text_free(&text);
+    buffer_free(&text);
     return root;
 }
 

@@ -1,5 +1,5 @@
 /* Settings without a process around them. */
-#include "server/settings.h"
+#include "server/config/settings.h"
 
 #include <check.h>
 #include <string.h>

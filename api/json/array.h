@@ -1,0 +1,35 @@
+/* Tensors as nested JSON arrays, row by row. A row is the last axis; rows are counted through all other axes. */
+#ifndef API_JSON_ARRAY_H
+#define API_JSON_ARRAY_H
+
+#include "api/json/style.h"
+#include "api/json/writer.h"
+#include "api/numbers/buffer.h"
+#include "core/tensor.h"
+
+#include <stddef.h>
+
+size_t array_width(struct tensor t); /* numbers in a row */
+size_t array_rows(struct tensor t);
+
+/* What stands before and after row `row`: commas and brackets, so that rows written one after the other make the array.
+ */
+void array_open(struct buffer *out, struct tensor t, size_t row);
+void array_close(struct buffer *out, struct tensor t, size_t row);
+
+/* `count` numbers (or booleans) with commas between them: -infinity as the style says, NaN as null. */
+void array_numbers(struct buffer *out, const struct style *style, enum dtype dtype, const void *values, size_t count);
+
+/* One number of that dtype as the value that `w` expects after a key. */
+void array_number(struct writer *w, const struct style *style, enum dtype dtype, double value);
+
+/* The same as the next element of an open array. */
+void array_next(struct writer *w, const struct style *style, enum dtype dtype, double value);
+
+/* The packed spelling up to its base64 characters, which "\"}" follows. */
+void array_packed(struct buffer *out, struct tensor t);
+
+/* A dense tensor whole, in either spelling. */
+void array_tensor(struct buffer *out, const struct style *style, struct tensor t);
+
+#endif

@@ -1,0 +1,322 @@
+/* Cutting matrices out of a JSON text. */
+#include "api/json/cutter.h"
+#include "api/json/matrix.h"
+#include "api/json/writer.h"
+#include "api/numbers/space.h"
+
+#include <string.h>
+
+/* What jansson takes for a container or a member, at least, on 64 bits: a few bytes of text can cost that much. */
+#define CONTAINER_BYTES 320
+#define MEMBER_BYTES 112
+/* No request has as many, and each takes the parser a microsecond and more. */
+#define MEMBERS_MAX 100000
+
+struct scanner {
+    const char *text, *at, *end;
+    const char *copied; /* text up to here is in the envelope */
+    const char *leaf;   /* brackets before it open no matrix: they have been looked at */
+    size_t depth;
+    size_t tree; /* bytes that the parser's tree will take */
+    size_t members;
+    struct cutter *envelope;
+    struct document *document;
+    struct matrix_buffer buffer;
+    size_t matrix_room, anchor_room;
+    struct pool *pool;
+    struct arena *arena;
+    struct error *err;
+    bool refused;   /* the error is in err */
+    bool cut_short; /* at a NUL byte: nothing is copied any more */
+};
+
+static bool stop_at(struct scanner *c, const char *at, const char *why)
+{
+    c->envelope->fault = (struct cutter_fault){(size_t)(at - c->text), why};
+    return false;
+}
+
+static bool refuse(struct scanner *c)
+{
+    c->refused = true;
+    return false;
+}
+
+/* `block` of *room elements with room for one more behind `count`, or NULL. */
+static void *widen(struct scanner *c, void *block, size_t size, size_t count, size_t *room)
+{
+    if (count < *room)
+        return block;
+    size_t more = *room ? 2 * *room : 8;
+    void *moved = arena_resize(c->arena, block, more * size, c->err);
+    if (moved)
+        *room = more;
+    else
+        c->refused = true;
+    return moved;
+}
+
+/* jansson drops a NUL byte between two tokens, so what it gets is searched for one; the text of matrices, which is most
+ * of it, need not be: no number has one. */
+static bool copy_up_to(struct scanner *c, const char *at)
+{
+    if (c->cut_short)
+        return false;
+    const char *nul = memchr(c->copied, '\0', (size_t)(at - c->copied));
+    const char *stop = nul ? nul : at;
+    c->cut_short = nul != NULL;
+    if (stop > c->copied)
+        buffer_append(&c->envelope->text, c->copied, (size_t)(stop - c->copied));
+    c->copied = at;
+    return nul ? stop_at(c, nul, "a NUL byte stands here") : true;
+}
+
+/* What is appended next comes from `at`. */
+static bool drop_anchor(struct scanner *c, const char *at)
+{
+    struct cutter *e = c->envelope;
+    struct cutter_anchor *anchors = widen(c, e->anchors, sizeof *anchors, e->anchor_count, &c->anchor_room);
+    if (!anchors)
+        return false;
+    e->anchors = anchors;
+    e->anchors[e->anchor_count++] = (struct cutter_anchor){e->text.length, (size_t)(at - c->text)};
+    c->copied = at;
+    return true;
+}
+
+/* jansson refuses a NUL in a member's name even where its escape is fine JSON. No option is called like that, so the
+ * replacement character says the same: unknown. */
+static bool copy_name_without_nul(struct scanner *c, const char *string, const char *after)
+{
+    if (!copy_up_to(c, string))
+        return false;
+    size_t start = c->envelope->text.length;
+    if (!copy_up_to(c, after) || c->envelope->text.failed)
+        return false;
+    char *at = c->envelope->text.data + start;
+    char *end = c->envelope->text.data + c->envelope->text.length;
+    for (at = memchr(at, '\\', (size_t)(end - at)); at; at = memchr(at, '\\', (size_t)(end - at))) {
+        if (end - at > 6 && memcmp(at, "\\u0000", 6) == 0)
+            memcpy(at, "\\ufffd", 6);
+        at += 2;
+    }
+    return true;
+}
+
+/* From the quote to behind the closing one, or to the end when there is none. */
+static bool pass_string(struct scanner *c)
+{
+    const char *start = c->at;
+    const char *at = start + 1;
+    bool has_nul = false;
+    const char *quote = memchr(at, '"', (size_t)(c->end - at));
+    while (quote) {
+        const char *escape = memchr(at, '\\', (size_t)(quote - at));
+        if (!escape)
+            break;
+        has_nul |= c->end - escape > 6 && memcmp(escape, "\\u0000", 6) == 0;
+        at = escape + 2;
+        if (at > quote)
+            quote = memchr(at, '"', (size_t)(c->end - at));
+    }
+    c->at = quote ? quote + 1 : c->end;
+    const char *next = space_skip(c->at, c->end);
+    return has_nul && next < c->end && *next == ':' ? copy_name_without_nul(c, start, c->at) : true;
+}
+
+/* Whether the array at `at` is a matrix: its first leaf decides. */
+static bool starts_matrix(struct scanner *c)
+{
+    static const char hidden[] = "\"-Infinity\"";
+    const char *at = c->at;
+    size_t nested = 0;
+    if (at < c->leaf)
+        return false;
+    for (; at < c->end && *at == '['; at = space_skip(at + 1, c->end))
+        nested++;
+    c->leaf = at;
+    size_t left = (size_t)(c->end - at);
+    if (left == 0)
+        return false;
+    if (*at == '"')
+        return nested >= 2 && left >= sizeof hidden - 1 && memcmp(at, hidden, sizeof hidden - 1) == 0;
+    return memchr("-0123456789tfn]", *at, 15) != NULL;
+}
+
+static bool pass_values(struct scanner *c, size_t floor);
+
+/* A string or an object in a matrix: it stays in the envelope, for its grammar. */
+static bool pass_stranger(struct scanner *c, struct matrix_reader *r)
+{
+    buffer_append(&c->envelope->text, ",", 1);
+    if (!drop_anchor(c, r->at))
+        return false;
+    c->at = r->at;
+    size_t depth = c->depth;
+    c->depth += r->level;
+    c->tree += MEMBER_BYTES;
+    bool good = *c->at == '"' ? pass_string(c) : pass_values(c, c->depth);
+    if (!good || !copy_up_to(c, c->at))
+        return false;
+    c->depth = depth;
+    r->at = c->at;
+    return true;
+}
+
+static bool read_matrix(struct scanner *c, struct matrix_reader *r)
+{
+    for (;;) {
+        enum matrix_step step = matrix_read(r);
+        if (step == MATRIX_STRANGER && pass_stranger(c, r))
+            continue;
+        if (step == MATRIX_BROKEN)
+            return stop_at(c, r->at, r->why);
+        if (step == MATRIX_REFUSED)
+            return refuse(c);
+        return step == MATRIX_DONE;
+    }
+}
+
+/* Its place is kept while it is read: a stranger in it may hold further ones. */
+static bool add_matrix(struct scanner *c, size_t *number)
+{
+    struct document *d = c->document;
+    struct matrix *matrices = widen(c, d->matrices, sizeof *matrices, d->matrix_count, &c->matrix_room);
+    if (!matrices)
+        return false;
+    d->matrices = matrices;
+    *number = d->matrix_count++;
+    return true;
+}
+
+static bool cut_matrix(struct scanner *c)
+{
+    size_t number;
+    struct writer w = {.out = &c->envelope->text};
+    struct matrix_reader r = {.at = c->at,
+                              .end = c->end,
+                              .depth = c->depth,
+                              .pool = c->pool,
+                              .arena = c->arena,
+                              .buffer = &c->buffer,
+                              .err = c->err};
+    if (!copy_up_to(c, c->at) || !drop_anchor(c, c->at) || !add_matrix(c, &number))
+        return false;
+    c->tree += CONTAINER_BYTES;
+    writer_array_begin(&w);
+    writer_integer(&w, (int64_t)number);
+    if (!read_matrix(c, &r))
+        return false;
+    c->document->matrices[number] = r.matrix;
+    buffer_append(&c->envelope->text, "]", 1);
+    c->at = r.at;
+    return drop_anchor(c, c->at);
+}
+
+static bool open_bracket(struct scanner *c)
+{
+    if (c->depth == DOCUMENT_DEPTH_MAX)
+        return stop_at(c, c->at, "this is nested deeper than 32 levels");
+    c->depth++;
+    c->tree += CONTAINER_BYTES;
+    c->at++;
+    return true;
+}
+
+/* The next quote, bracket, comma or colon. */
+static const char *find_mark(const char *at, const char *end)
+{
+    static const bool marks[256] = {
+        ['"'] = true, ['['] = true, [']'] = true, ['{'] = true, ['}'] = true, [','] = true, [':'] = true};
+    while (at < end && !marks[(unsigned char)*at])
+        at++;
+    return at;
+}
+
+static bool pass_colon(struct scanner *c)
+{
+    if (++c->members > MEMBERS_MAX) {
+        error_set(c->err, ERROR_TOO_LARGE, "", "the document has more than %d members in its objects", MEMBERS_MAX);
+        return refuse(c);
+    }
+    c->at++;
+    return true;
+}
+
+static bool pass_mark(struct scanner *c, size_t floor)
+{
+    switch (*c->at) {
+    case '"':
+        return pass_string(c);
+    case '[':
+        return starts_matrix(c) ? cut_matrix(c) : open_bracket(c);
+    case '{':
+        return open_bracket(c);
+    case ',':
+        c->tree += MEMBER_BYTES;
+        c->at++;
+        return true;
+    case ':':
+        return pass_colon(c);
+    default:
+        c->depth -= c->depth > floor;
+        c->at++;
+        return true;
+    }
+}
+
+/* Up to where the brackets open at `floor` are closed again, or to the end. */
+static bool pass_values(struct scanner *c, size_t floor)
+{
+    do {
+        c->at = find_mark(c->at, c->end);
+        if (c->at < c->end && !pass_mark(c, floor))
+            return false;
+    } while (c->at < c->end && c->depth > floor);
+    return true;
+}
+
+static bool cut_all(struct scanner *c)
+{
+    bool good = true;
+    while (good && c->at < c->end)
+        good = pass_values(c, 0);
+    copy_up_to(c, c->at);
+    return !c->refused;
+}
+
+bool cutter_cut(struct cutter *envelope, struct document *document, const char *text, size_t length, struct pool *pool,
+                struct arena *arena, struct error *err)
+{
+    struct scanner c = {.text = text,
+                        .at = text,
+                        .copied = text,
+                        .leaf = text,
+                        .end = text + length,
+                        .envelope = envelope,
+                        .document = document,
+                        .pool = pool,
+                        .arena = arena,
+                        .err = err};
+    bool good = cut_all(&c);
+    arena_drop(arena, c.buffer.values);
+    if (!good)
+        return false;
+    if (envelope->text.failed)
+        return error_set(err, ERROR_MEMORY, "", "the system has no memory left for this document");
+    /* Held until the arena ends, as the tree is about that long. Pages that nobody touches cost nothing. */
+    return arena_alloc(arena, c.tree, err) != NULL;
+}
+
+void cutter_free(struct cutter *envelope)
+{
+    buffer_free(&envelope->text);
+}
+
+size_t cutter_original(const struct cutter *envelope, size_t byte)
+{
+    const struct cutter_anchor *anchor = NULL;
+    for (size_t i = 0; i < envelope->anchor_count && envelope->anchors[i].envelope <= byte; i++)
+        anchor = &envelope->anchors[i];
+    return anchor ? anchor->original + (byte - anchor->envelope) : byte;
+}

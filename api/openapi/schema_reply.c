@@ -1,0 +1,195 @@
+/* Schemas of replies. */
+#include "api/openapi/schema_reply.h"
+
+#include "api/openapi/schema.h"
+#include "api/reply/cost_json.h"
+#include "api/request/include.h"
+
+#include <string.h>
+
+static void begin_object(struct writer *w, const char *name)
+{
+    writer_key(w, name);
+    writer_object_begin(w);
+    writer_member_string(w, "type", "object");
+    writer_member_bool(w, "additionalProperties", false);
+    writer_key(w, "properties");
+    writer_object_begin(w);
+}
+
+static void end_object(struct writer *w)
+{
+    writer_object_end(w);
+    writer_object_end(w);
+}
+
+static void write_raw(struct writer *w, const char *name, const char *schema)
+{
+    writer_key(w, name);
+    writer_raw(w, schema, strlen(schema));
+}
+
+static void write_result(struct writer *w, const char *name)
+{
+    writer_key(w, name);
+    schema_reference(w, "BiasTensor");
+}
+
+static void write_plain(struct writer *w, const char *name)
+{
+    writer_key(w, name);
+    schema_reference(w, "NumbersOrHidden");
+}
+
+static void write_operands(struct writer *w, const char *name, const char *members)
+{
+    begin_object(w, name);
+    for (; *members; members++) {
+        const char member[] = {*members, '\0'};
+        write_result(w, member);
+    }
+    end_object(w);
+}
+
+static void write_stats(struct writer *w)
+{
+    static const enum quantity stats[] = {QUANTITY_ENTROPY_BITS, QUANTITY_ARGMAX_KEY, QUANTITY_MAX_WEIGHT,
+                                          QUANTITY_WEIGHT_SUM};
+    begin_object(w, include_name(INCLUDE_STATS));
+    for (size_t x = 0; x < sizeof stats / sizeof *stats; x++)
+        write_plain(w, quantity_name(stats[x]));
+    end_object(w);
+}
+
+static void write_mask(struct writer *w)
+{
+    begin_object(w, include_name(INCLUDE_MASK));
+    writer_key(w, quantity_name(QUANTITY_ALLOWED));
+    schema_reference(w, "Booleans");
+    write_plain(w, quantity_name(QUANTITY_BIAS));
+    end_object(w);
+}
+
+static void write_steps(struct writer *w)
+{
+    begin_object(w, include_name(INCLUDE_STEPS));
+    for (size_t s = 0; s < INCLUDE_STEP_COUNT; s++)
+        write_result(w, quantity_name(include_step(s)));
+    end_object(w);
+}
+
+#define STRINGS "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"
+#define COUNT "{\"type\":\"integer\",\"minimum\":1}"
+#define WORDS \
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"token\"," \
+    "\"logit\"," \
+    "\"probability\"],\"properties\":{\"token\":{\"type\":\"string\"},\"logit\":{\"type\":\"number\"}," \
+    "\"probability\":{\"type\":\"number\"}}}}"
+
+static void write_head(struct writer *w)
+{
+    write_raw(w, "id", "{\"type\":\"string\"}");
+    write_raw(w, "dtype", "{\"type\":\"string\",\"enum\":[\"float64\",\"float32\"]}");
+    write_raw(w, "shape",
+              "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"batch\",\"heads\",\"kv_heads\","
+              "\"queries\",\"keys\",\"d_k\",\"d_v\"],\"properties\":{\"batch\":" COUNT ",\"heads\":" COUNT
+              ",\"kv_heads\":" COUNT ",\"queries\":" COUNT ",\"keys\":" COUNT ",\"d_k\":" COUNT ",\"d_v\":" COUNT "}}");
+    write_raw(
+        w, "axes",
+        "{\"type\":\"object\",\"description\":\"names of the axes of every tensor returned, built like the reply\","
+        "\"additionalProperties\":{\"anyOf\":[" STRINGS ",{\"type\":\"object\",\"additionalProperties\":" STRINGS
+        "}]}}");
+    write_raw(w, "labels",
+              "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"query\":" STRINGS
+              ",\"key\":" STRINGS "}}");
+    write_raw(w, "scale", "{\"type\":\"number\"}");
+}
+
+static void write_attention_reply(struct writer *w)
+{
+    begin_object(w, "AttentionReply");
+    write_head(w);
+    write_result(w, include_name(INCLUDE_OUTPUT));
+    write_result(w, include_name(INCLUDE_WEIGHTS));
+    write_result(w, include_name(INCLUDE_LOG_SUM_EXP));
+    write_operands(w, include_name(INCLUDE_PRESENT), "kv");
+    write_operands(w, include_name(INCLUDE_INPUTS), "qkv");
+    write_mask(w);
+    write_stats(w);
+    writer_key(w, include_name(INCLUDE_COST));
+    cost_json_schema(w);
+    write_raw(w, "readout", "{\"anyOf\":[" WORDS ",{\"type\":\"array\",\"items\":" WORDS "}]}");
+    write_steps(w);
+    writer_object_end(w);
+    write_raw(w, "required", "[\"dtype\",\"shape\",\"axes\",\"scale\"]");
+    writer_object_end(w);
+}
+
+#define VECTOR "{\"type\":\"array\",\"items\":{\"type\":\"number\"}}"
+#define NUMBER "{\"type\":\"number\"}"
+#define HIDDEN "{\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"const\":\"-Infinity\"}]}"
+
+static void write_explain_reply(struct writer *w)
+{
+    static const char *const numbers[] = {"score", "scale", "scaled", "capped", "exp", "row_sum", "weight", "dropped"};
+    static const char *const hidden[] = {"bias", "biased", "masked", "row_max", "shifted"};
+    begin_object(w, "ExplainReply");
+    write_raw(w, "id", "{\"type\":\"string\"}");
+    write_raw(w, "dtype", "{\"type\":\"string\",\"enum\":[\"float64\",\"float32\"]}");
+    writer_key(w, "cell");
+    schema_reference(w, "Cell");
+    write_raw(w, "labels", "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}");
+    write_raw(
+        w, "products",
+        "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"feature\","
+        "\"q\",\"k\",\"product\"],\"properties\":{\"feature\":{\"type\":\"integer\"},\"q\":" NUMBER ",\"k\":" NUMBER
+        ",\"product\":" NUMBER "}}}");
+    for (size_t x = 0; x < sizeof numbers / sizeof *numbers; x++)
+        write_raw(w, numbers[x], NUMBER);
+    for (size_t x = 0; x < sizeof hidden / sizeof *hidden; x++)
+        write_raw(w, hidden[x], HIDDEN);
+    write_raw(w, "allowed", "{\"type\":\"boolean\"}");
+    write_raw(w, "hidden_by", STRINGS);
+    write_raw(w, "value", VECTOR);
+    write_raw(w, "contribution", VECTOR);
+    write_raw(w, "text", "{\"type\":\"string\",\"description\":\"the same as lines of arithmetic\"}");
+    writer_object_end(w);
+    write_raw(w, "required",
+              "[\"dtype\",\"cell\",\"products\",\"score\",\"scale\",\"scaled\",\"bias\",\"weight\",\"value\","
+              "\"contribution\",\"text\"]");
+    writer_object_end(w);
+}
+
+static void write_merge_reply(struct writer *w)
+{
+    begin_object(w, "MergeReply");
+    write_raw(w, "id", "{\"type\":\"string\"}");
+    write_result(w, "output");
+    write_result(w, "log_sum_exp");
+    writer_object_end(w);
+    write_raw(w, "required", "[\"output\",\"log_sum_exp\"]");
+    writer_object_end(w);
+}
+
+static void write_problem(struct writer *w)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"description\":\"RFC 9457\",\"required\":[\"type\",\"title\",\"status\",\"detail\"],"
+        "\"properties\":{\"type\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},"
+        "\"status\":{\"type\":\"integer\"},\"code\":{\"type\":\"string\"},\"detail\":{\"type\":\"string\"},"
+        "\"pointer\":{\"type\":\"string\",\"description\":\"JSON Pointer of the member at fault\"},"
+        "\"line\":{\"type\":\"integer\"},\"column\":{\"type\":\"integer\"},\"byte\":{\"type\":\"integer\"},"
+        "\"limit_bytes\":{\"type\":\"integer\"},\"instance\":{\"type\":\"string\"},"
+        "\"request_id\":{\"type\":\"string\"},\"errors\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+        "\"required\":[\"detail\"],\"properties\":{\"detail\":{\"type\":\"string\"},"
+        "\"pointer\":{\"type\":\"string\"}}}}}}";
+    write_raw(w, "Problem", schema);
+}
+
+void schema_replies(struct writer *w)
+{
+    write_attention_reply(w);
+    write_explain_reply(w);
+    write_merge_reply(w);
+    write_problem(w);
+}

@@ -1,0 +1,74 @@
+/* The bill as JSON. */
+#include "api/reply/cost_json.h"
+
+#include "core/cost.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    double bytes;
+} precisions[] = {{"float32", 4}, {"float16", 2}, {"int8", 1}};
+
+static void write_bytes(struct writer *w, const char *name, double numbers)
+{
+    writer_key(w, name);
+    writer_object_begin(w);
+    for (size_t p = 0; p < sizeof precisions / sizeof *precisions; p++)
+        writer_member_real(w, precisions[p].name, numbers * precisions[p].bytes);
+    writer_object_end(w);
+}
+
+static void write_flops(struct writer *w, const struct cost *cost)
+{
+    writer_key(w, "flops");
+    writer_object_begin(w);
+    for (size_t s = 0; s < COST_STEP_COUNT; s++)
+        if (cost->flops[s] > 0)
+            writer_member_real(w, cost_step_name((enum cost_step)s), cost->flops[s]);
+    writer_member_real(w, "total", cost->total);
+    writer_object_end(w);
+}
+
+static void write_layout(struct writer *w, const char *name, const struct attention *a, struct cost_layout layout)
+{
+    struct cost cost = cost_count(a, layout);
+    writer_key(w, name);
+    writer_object_begin(w);
+    writer_member_integer(w, "heads", (int64_t)a->heads);
+    if (layout.latent) {
+        writer_member_integer(w, "latent_width", (int64_t)layout.latent);
+        writer_member_integer(w, "rotary_width", (int64_t)layout.rotary);
+    } else {
+        writer_member_integer(w, "kv_heads", (int64_t)layout.kv_heads);
+    }
+    write_flops(w, &cost);
+    write_bytes(w, "score_bytes", cost.scores);
+    write_bytes(w, "cache_bytes_per_token", cost.cache_per_token);
+    write_bytes(w, "cache_bytes", cost.cache);
+    writer_object_end(w);
+}
+
+void cost_json_write(struct writer *w, const struct attention *a)
+{
+    writer_object_begin(w);
+    write_layout(w, "request", a, cost_own(a));
+    write_layout(w, "multi_head", a, cost_multi_head(a));
+    write_layout(w, "grouped_query", a, cost_grouped_query(a));
+    write_layout(w, "multi_query", a, cost_multi_query());
+    write_layout(w, "latent", a, cost_latent(a));
+    writer_object_end(w);
+}
+
+#define NUMBERS "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}"
+
+void cost_json_schema(struct writer *w)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"description\":\"by layout: request, multi_head, grouped_query, multi_query, latent\","
+        "\"additionalProperties\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+        "\"heads\":{\"type\":\"integer\"},\"kv_heads\":{\"type\":\"integer\"},\"latent_width\":{\"type\":\"integer\"},"
+        "\"rotary_width\":{\"type\":\"integer\"},\"flops\":" NUMBERS ",\"score_bytes\":" NUMBERS
+        ",\"cache_bytes_per_token\":" NUMBERS ",\"cache_bytes\":" NUMBERS "}}}";
+    writer_raw(w, schema, strlen(schema));
+}

@@ -1,0 +1,38 @@
+/* The reply to POST /v1/attention: planned and priced before anything is computed, encoded block by block after. */
+#ifndef API_REPLY_REPLY_H
+#define API_REPLY_REPLY_H
+
+#include "api/reply/readout.h"
+#include "api/reply/section.h"
+#include "api/request/limits.h"
+#include "core/arena.h"
+
+/* Up to so many numbers a reply is computed whole and is one block; beyond, [n][m] quantities are computed again block
+ * by block while they are encoded, so that memory does not depend on the size of the reply. */
+#define REPLY_WHOLE_MAX 16384
+
+struct reply {
+    const struct options *options;
+    const struct attention *a;
+    struct section_list sections;
+    bool whole;
+    struct attention_results results; /* what is in memory */
+    void *output;                     /* as returned: projected where there is a w_o */
+    struct readout readout;
+    size_t blocks;
+};
+
+/* Fills a zeroed reply: plans the sections and holds them against the limits: ERROR_TOO_LARGE says what to leave out.
+ */
+bool reply_plan(struct reply *reply, const struct options *options, const struct attention *a,
+                const struct request_limits *limits, struct error *err);
+
+/* Computes what has to be in memory (a is prepared) and writes the texts between the numbers: then blocks may be
+ * encoded. */
+bool reply_compute(struct reply *reply, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
+                   struct error *err);
+
+/* One of reply->blocks pieces; false when there is no memory. Any thread. */
+bool reply_block(const struct reply *reply, size_t index, struct buffer *out);
+
+#endif

@@ -1,0 +1,26 @@
+/* The rows of a section, wherever they come from: memory, a block computed again, the terms of one query. */
+#ifndef API_REPLY_SECTION_ROWS_H
+#define API_REPLY_SECTION_ROWS_H
+
+#include "api/reply/section.h"
+
+/* Reads rows of one section; keeps what it has computed last. One thread each. Initialise with a and section (and
+ * `weights` when those of the whole request are in memory); end with section_rows_close. */
+struct section_rows {
+    const struct attention *a;
+    const struct section *section;
+    const void *weights; /* [b][h][n][m], what contributions multiply; NULL: computed again */
+    void *block;         /* rows of the block `at` */
+    struct attention_rows at;
+    void *terms; /* of the query `query` */
+    size_t query;
+};
+
+/* The numbers of a row (array.h), valid until the next call; NULL when there is no memory. */
+const void *section_rows_row(struct section_rows *source, size_t row);
+void section_rows_close(struct section_rows *source);
+
+/* The block of core that has query `query` (counted through [b][h][n]). */
+size_t section_rows_block(const struct attention *a, size_t query);
+
+#endif

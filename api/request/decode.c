@@ -1,0 +1,238 @@
+/* Decoding by table: every kind of option has one reader. */
+#include "api/request/decode.h"
+
+#include "api/request/include.h"
+#include "api/request/read_list.h"
+#include "api/request/read_tensor.h"
+#include "api/request/read_value.h"
+#include "api/request/suggest.h"
+
+#include <stdio.h>
+
+bool decode_count(struct decoder *d, size_t count)
+{
+    d->elements = count > (size_t)-1 - d->elements ? (size_t)-1 : d->elements + count;
+    return d->elements <= d->elements_max ||
+           error_set(d->err, ERROR_TOO_LARGE, "",
+                     "The tensors of the request hold at least %zu numbers; the limit is %zu (--max-elements).",
+                     d->elements, d->elements_max);
+}
+
+/* --- kinds that lists.h and operand.h read --- */
+
+static void read_strings(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                         struct read_value_target target)
+{
+    read_list_strings(d, o, value, at, target.field);
+}
+
+static void read_integers(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                          struct read_value_target target)
+{
+    read_list_integers(d, o, value, at, target.field);
+}
+
+static void read_reals(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                       struct read_value_target target)
+{
+    read_list_reals(d, o, value, at, target.field);
+}
+
+/* `present` was set for any value: false takes it back. */
+static void read_slopes(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                        struct read_value_target target)
+{
+    if (json_is_boolean(value))
+        *(bool *)((char *)target.into + o->present) = json_is_true(value);
+    else
+        read_list_reals(d, o, value, at, target.field);
+}
+
+static void read_into_tensor(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                             struct read_value_target target)
+{
+    read_tensor(d, o, value, at, target.field);
+}
+
+static void add_included(struct decoder *d, const json_t *name, const struct json_path *at, struct include *include)
+{
+    const char *suggestion = NULL;
+    const char *text = read_value_text(d, name, at);
+    if (!json_is_string(name))
+        json_path_fault(d->err, at, "is %s; it must be a name, such as \"weights\".", read_value_type(d, name));
+    else if (text && !include_add(include, text, &suggestion))
+        json_path_fault(d->err, at,
+                        suggestion ? "is no name of a result; did you mean \"%s\"?" : "is no name of a result.%s",
+                        suggestion ? suggestion : "");
+}
+
+/* An empty list is fine: the head of the reply alone. */
+static void read_include(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                         struct read_value_target target)
+{
+    const struct matrix *m = document_matrix(d->document, value);
+    struct include *include = target.field;
+    size_t index;
+    json_t *name;
+    if (!json_is_array(value) || (m && m->fault != MATRIX_EMPTY)) {
+        read_value_refuse(d, o, value, at);
+        return;
+    }
+    *include = (struct include){0};
+    if (m)
+        return;
+    json_array_foreach((json_t *)value, index, name)
+    {
+        const struct json_path element = {.parent = at, .index = &index, .rank = 1};
+        add_included(d, name, &element, include);
+        if (error_is_full(d->err))
+            return;
+    }
+}
+
+static void read_object(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                        struct read_value_target target)
+{
+    if (!json_is_object(value))
+        read_value_refuse(d, o, value, at);
+    else
+        decode_object(d, o->inner, value, at, target.into);
+}
+
+static void read_objects(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                         struct read_value_target target)
+{
+    size_t count = json_array_size(value);
+    size_t index;
+    json_t *entry;
+    if (count == 0 || document_matrix(d->document, value)) {
+        read_value_refuse(d, o, value, at);
+        return;
+    }
+    char *items = arena_calloc(d->arena, count, o->size, d->err);
+    if (!items)
+        return;
+    json_array_foreach((json_t *)value, index, entry)
+    {
+        const struct json_path element = {.parent = at, .index = &index, .rank = 1};
+        option_defaults(o->inner, items + index * o->size);
+        read_object(d, o, entry, &element, (struct read_value_target){NULL, items + index * o->size});
+        if (error_is_full(d->err))
+            return;
+    }
+    *(struct objects *)target.field = (struct objects){items, count};
+}
+
+static void read_mode(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                      struct read_value_target target)
+{
+    if (json_is_string(value))
+        read_value_switch(d, o, value, at, target);
+    else
+        read_object(d, o, value, at, target);
+}
+
+static void read_member(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *parent,
+                        void *into);
+
+/* A list is read once, as the first member, and shared. */
+static void read_pair(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                      struct read_value_target target)
+{
+    const struct option *sides = o->inner->options;
+    char *into = target.into;
+    if (!json_is_array(value)) {
+        read_object(d, o, value, at, target);
+    } else if (sides[0].kind == OPTION_STRINGS) {
+        struct strings *first = (void *)(into + sides[0].offset);
+        read_list_strings(d, &sides[0], value, at, first);
+        *(struct strings *)(void *)(into + sides[1].offset) = *first;
+    } else {
+        struct integers *first = (void *)(into + sides[0].offset);
+        read_list_integers(d, &sides[0], value, at, first);
+        *(struct integers *)(void *)(into + sides[1].offset) = *first;
+    }
+}
+
+static read_value *const readers[OPTION_KINDS] = {
+    [OPTION_NUMBER] = read_value_number, [OPTION_INTEGER] = read_value_integer, [OPTION_COUNT] = read_value_count,
+    [OPTION_SIDE] = read_value_side,     [OPTION_BOOLEAN] = read_value_boolean, [OPTION_CHOICE] = read_value_choice,
+    [OPTION_SWITCH] = read_value_switch, [OPTION_STRING] = read_value_string,   [OPTION_STRINGS] = read_strings,
+    [OPTION_INTEGERS] = read_integers,   [OPTION_OFFSETS] = read_integers,      [OPTION_POSITIONS] = read_integers,
+    [OPTION_REALS] = read_reals,         [OPTION_SLOPES] = read_slopes,         [OPTION_TENSOR] = read_into_tensor,
+    [OPTION_BIAS] = read_into_tensor,    [OPTION_ALLOW] = read_into_tensor,     [OPTION_INCLUDE] = read_include,
+    [OPTION_OBJECT] = read_object,       [OPTION_OBJECTS] = read_objects,       [OPTION_MODE] = read_mode,
+    [OPTION_PAIR] = read_pair,
+};
+
+/* --- objects --- */
+
+struct reading {
+    struct decoder *d;
+    const json_t *object;
+    const struct json_path *at;
+    void *into;
+};
+
+static void read_member(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *parent,
+                        void *into)
+{
+    const struct json_path at = {.parent = parent, .name = o->name};
+    if (o->present)
+        *(bool *)((char *)into + o->present) = true;
+    readers[o->kind](d, o, value, &at, (struct read_value_target){(char *)into + o->offset, into});
+}
+
+static void read_if_given(void *context, const struct option *o)
+{
+    const struct reading *r = context;
+    const json_t *value = json_object_get(r->object, o->name);
+    if (value)
+        read_member(r->d, o, value, r->at, r->into);
+    else if (o->required)
+        json_path_fault(r->d->err, r->at, "lacks its member \"%s\".", o->name);
+}
+
+struct search {
+    struct suggestion suggestion;
+    const char *elsewhere; /* an object that has exactly this member */
+};
+
+static void consider_option(void *context, const struct option *o)
+{
+    struct search *search = context;
+    suggest_consider(&search->suggestion, o->name);
+    if (o->inner && !search->elsewhere && option_find(o->inner, search->suggestion.wanted))
+        search->elsewhere = o->name;
+}
+
+static void refuse_unknown(struct decoder *d, const struct option_table *table, const char *name,
+                           const struct json_path *at)
+{
+    struct search search = {.suggestion = {.wanted = name}};
+    option_each(table, consider_option, &search);
+    if (!search.elsewhere) {
+        json_path_unknown(d->err, at, name, search.suggestion.best);
+        return;
+    }
+    char inside[2 * SUGGEST_NAME_MAX];
+    snprintf(inside, sizeof inside, "%s.%s", search.elsewhere, name);
+    json_path_unknown(d->err, at, name, inside);
+}
+
+void decode_object(struct decoder *d, const struct option_table *table, const json_t *object,
+                   const struct json_path *at, void *into)
+{
+    struct reading reading = {d, object, at, into};
+    const char *name;
+    json_t *value;
+    option_each(table, read_if_given, &reading);
+    json_object_foreach((json_t *)object, name, value)
+    {
+        (void)value;
+        if (error_is_full(d->err))
+            return;
+        if (!option_find(table, name))
+            refuse_unknown(d, table, name, at);
+    }
+}

@@ -1,0 +1,172 @@
+/* The options of POST /v1/attention, and of explain: one line each. */
+#include "api/request/options.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define AT(field) .offset = offsetof(struct options, field)
+#define GIVEN(field) .present = offsetof(struct options, field)
+#define CHOICES(...) \
+    .choices = (const char *const[]) \
+    { \
+        __VA_ARGS__, NULL \
+    }
+#define INNER(name, rows) \
+    .inner = &(const struct option_table) \
+    { \
+        name, rows, COUNT(rows), NULL \
+    }
+#define FROM(least) .minimum = least, .maximum = HUGE_VAL
+
+_Static_assert(sizeof(enum dtype) == sizeof(unsigned) && sizeof(enum variant) == sizeof(unsigned),
+               "OPTION_CHOICE stores an unsigned");
+
+/* clang-format off */
+
+static const struct option window[] = {
+    {"left", OPTION_SIDE, "null", AT(attention.mask.left), .meaning = "keys before the query's own place; null = unlimited", .example = "\"mask\":{\"window\":{\"left\":1}}"},
+    {"right", OPTION_SIDE, "null", AT(attention.mask.right), .meaning = "keys after the query's own place; null = unlimited", .example = "\"mask\":{\"window\":{\"right\":0}}"},
+};
+
+static const struct option documents[] = {
+    {"query", OPTION_INTEGERS, "", .required = true, AT(attention.mask.query_documents), .shape = "[n]", .meaning = "the document of each query", .example = "\"mask\":{\"documents\":{\"query\":[1,2],\"key\":[1,1,2]}}"},
+    {"key", OPTION_INTEGERS, "", .required = true, AT(attention.mask.key_documents), .shape = "[m]", .meaning = "the document of each key, the past included", .example = "\"mask\":{\"documents\":{\"query\":[1,2],\"key\":[1,1,2]}}"},
+};
+
+static const struct option mask[] = {
+    {"causal", OPTION_BOOLEAN, "false", AT(attention.mask.causal), .meaning = "key j is visible to query i when j <= i + offset", .example = "\"mask\":{\"causal\":true}"},
+    {"query_offset", OPTION_OFFSETS, "the length of the past", AT(attention.mask.query_offset), .shape = "[b]", .meaning = "position of query 0 among the keys", .example = "\"mask\":{\"causal\":true,\"query_offset\":1}"},
+    {"align", OPTION_SWITCH, "\"start\"", CHOICES("start", "end"), AT(attention.mask.align_end), .meaning = "\"end\" sets the offset to m - n; not together with query_offset", .example = "\"mask\":{\"causal\":true,\"align\":\"end\"}"},
+    {"window", OPTION_OBJECT, "", INNER("Window", window), GIVEN(attention.mask.has_window), .meaning = "i + offset - left <= j <= i + offset + right, both ends included", .example = "\"mask\":{\"window\":{\"left\":1,\"right\":0}}"},
+    {"prefix", OPTION_INTEGER, "", FROM(0), AT(attention.mask.prefix), GIVEN(attention.mask.has_prefix), .meaning = "the first so many keys are visible to every query; with causal", .example = "\"mask\":{\"causal\":true,\"prefix\":2}"},
+    {"documents", OPTION_PAIR, "", INNER("Documents", documents), .shape = "[n]", .meaning = "a query sees only keys with its own id; positions (causal, window, prefix, align, alibi) count inside each document", .example = "\"mask\":{\"documents\":{\"query\":[1,2],\"key\":[1,1,2]}}"},
+    {"key_lengths", OPTION_INTEGERS, "", FROM(0), AT(attention.mask.key_lengths), .shape = "[b]", .meaning = "keys at or past the length are hidden", .example = "\"mask\":{\"key_lengths\":[2]}"},
+    {"allow", OPTION_ALLOW, "", AT(attention.mask.allow), .shape = "[n][m], [h][n][m] or [b][h][n][m]", .meaning = "true = may attend; an axis of size 1 repeats", .example = "\"mask\":{\"allow\":[[true,false,true]]}"},
+    {"bias", OPTION_BIAS, "", AT(attention.mask.bias), .shape = "[n][m], [h][n][m] or [b][h][n][m]", .meaning = "added to the scaled scores; null or \"-Infinity\" hides; an axis of size 1 repeats", .example = "\"mask\":{\"bias\":[[0,-1,null]]}"},
+    {"alibi", OPTION_SLOPES, "false", AT(attention.mask.alibi_slopes), GIVEN(attention.mask.alibi), .shape = "[h]", .meaning = "adds -slope * abs(i + offset - j); true takes the standard slopes", .example = "\"mask\":{\"alibi\":true}"},
+    {"empty_rows", OPTION_SWITCH, "\"error\"", CHOICES("error", "zero"), AT(attention.mask.empty_rows_zero), .meaning = "a query that may see no key: 422 that lists the rows, or weights and output 0", .example = "\"mask\":{\"key_lengths\":[0],\"empty_rows\":\"zero\"}"},
+};
+
+static const struct option dropout[] = {
+    {"p", OPTION_NUMBER, "", .required = true, .minimum = 0, .maximum = 1, .below = true, AT(attention.dropout_p), .meaning = "the share of weights that become 0; the others are scaled by 1 / (1 - p)", .example = "\"dropout\":{\"p\":0.5}"},
+    {"seed", OPTION_INTEGER, "0", AT(attention.dropout_seed), .meaning = "the same seed drops the same weights", .example = "\"dropout\":{\"p\":0.5,\"seed\":7}"},
+};
+
+static const struct option rope[] = {
+    {"theta", OPTION_NUMBER, "10000", FROM(0), .above = true, AT(attention.rope.theta), .meaning = "pair t of r/2 turns by p * theta^(-2t/r) at position p", .example = "\"rope\":{\"theta\":500000}"},
+    {"dims", OPTION_COUNT, "d_k", AT(attention.rope.dims), .meaning = "how many features turn; even", .example = "\"rope\":{\"dims\":2}"},
+    {"interleaved", OPTION_BOOLEAN, "false", AT(attention.rope.interleaved), .meaning = "pairs (2t, 2t+1) instead of (t, t + r/2)", .example = "\"rope\":{\"interleaved\":true}"},
+    {"query_positions", OPTION_POSITIONS, "0, 1, .. after the past", AT(attention.rope.query_positions), .shape = "[n] or [b][n]", .meaning = "position of each query", .example = "\"rope\":{\"query_positions\":[3,4]}"},
+    {"key_positions", OPTION_POSITIONS, "0, 1, .. after the past", AT(attention.rope.key_positions), .shape = "[new keys] or [b][new keys]", .meaning = "position of each new key", .example = "\"rope\":{\"key_positions\":[0,2,4]}"},
+};
+
+static const struct option past[] = {
+    {"k", OPTION_TENSOR, "", .required = true, AT(attention.past_k), .shape = "[p][d_k], [h_kv][p][d_k] or [b][h_kv][p][d_k]", .meaning = "earlier keys, already rotated, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
+    {"v", OPTION_TENSOR, "", .required = true, AT(attention.past_v), .shape = "[p][d_v], [h_kv][p][d_v] or [b][h_kv][p][d_v]", .meaning = "earlier values, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
+};
+
+static const struct option readout[] = {
+    {"w", OPTION_TENSOR, "", .required = true, AT(attention.readout_w), .shape = "[d_out][vocabulary]", .meaning = "one column per word", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
+    {"tokens", OPTION_STRINGS, "", .required = true, AT(readout_tokens), .shape = "[vocabulary]", .meaning = "the words", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
+};
+
+static const struct option tokens[] = {
+    {"query", OPTION_STRINGS, "", .required = true, AT(query_tokens), .shape = "[n]", .meaning = "labels of the queries", .example = "\"tokens\":{\"query\":[\"a\",\"b\"],\"key\":[\"c\",\"d\",\"e\"]}"},
+    {"key", OPTION_STRINGS, "", .required = true, AT(key_tokens), .shape = "[m]", .meaning = "labels of the keys, the past included", .example = "\"tokens\":{\"query\":[\"a\",\"b\"],\"key\":[\"c\",\"d\",\"e\"]}"},
+};
+
+/* dtype comes first: tensors are read into it. */
+static const struct option attention[] = {
+    {"dtype", OPTION_CHOICE, "\"float64\"", CHOICES("float64", "float32"), AT(attention.dtype), .meaning = "precision of the arithmetic and of the printed numbers", .example = "\"dtype\":\"float32\""},
+    {"q", OPTION_TENSOR, "", AT(attention.q), .shape = "[n][d_k], [h][n][d_k], [b][h][n][d_k]; with heads [n][h d_k], [b][n][h d_k]", .meaning = "queries; with k and v", .example = "\"q\":[[1,0],[0,2]]"},
+    {"k", OPTION_TENSOR, "", AT(attention.k), .shape = "like q, with m rows and h_kv heads", .meaning = "keys", .example = "\"k\":[[1,0],[0,1],[1,1]]"},
+    {"v", OPTION_TENSOR, "", AT(attention.v), .shape = "like k, d_v wide", .meaning = "values", .example = "\"v\":[[1,2],[3,4],[5,6]]"},
+    {"x", OPTION_TENSOR, "", AT(attention.x), .shape = "[n][d_model] or [b][n][d_model]", .meaning = "in place of q, k, v: what they are projected from", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
+    {"context", OPTION_TENSOR, "x", AT(attention.context), .shape = "[m][d_context] or [b][m][d_context]", .meaning = "what keys and values are projected from (cross-attention)", .example = "\"x\":[[1,2]],\"context\":[[3,4,5]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1],[1]],\"w_v\":[[1],[1],[0]]"},
+    {"w_q", OPTION_TENSOR, "", AT(attention.w_q), .shape = "[d_model][h d_k]", .meaning = "projection of the queries", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
+    {"w_k", OPTION_TENSOR, "", AT(attention.w_k), .shape = "[d_context][h_kv d_k]", .meaning = "projection of the keys", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
+    {"w_v", OPTION_TENSOR, "", AT(attention.w_v), .shape = "[d_context][h_kv d_v]", .meaning = "projection of the values", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
+    {"b_q", OPTION_TENSOR, "", AT(attention.b_q), .shape = "[h d_k]", .meaning = "added after w_q", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"b_q\":[0.5]"},
+    {"b_k", OPTION_TENSOR, "", AT(attention.b_k), .shape = "[h_kv d_k]", .meaning = "added after w_k", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"b_k\":[0.5]"},
+    {"b_v", OPTION_TENSOR, "", AT(attention.b_v), .shape = "[h_kv d_v]", .meaning = "added after w_v", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"b_v\":[0.5]"},
+    {"w_o", OPTION_TENSOR, "", AT(attention.w_o), .shape = "[h d_v][d_out]", .meaning = "projection of the output, heads side by side", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"w_o\":[[1,-1]]"},
+    {"b_o", OPTION_TENSOR, "", AT(attention.b_o), .shape = "[d_out]", .meaning = "added after w_o", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"w_o\":[[1,-1]],\"b_o\":[1,2]"},
+    {"heads", OPTION_COUNT, "", AT(attention.heads), .meaning = "how many heads stand side by side in the columns of q, or of w_q", .example = "\"heads\":2"},
+    {"kv_heads", OPTION_COUNT, "heads", AT(attention.kv_heads), .meaning = "how many of keys and values; heads is a multiple of it", .example = "\"heads\":2,\"kv_heads\":2"},
+    {"mask", OPTION_MODE, "\"none\"", CHOICES("none", "causal"), AT(attention.mask.causal), INNER("Mask", mask), .meaning = "which keys a query may see; all members apply together, biases add", .example = "\"mask\":\"causal\""},
+    {"scale", OPTION_NUMBER, "1/sqrt(d_k)", AT(attention.scale), GIVEN(attention.has_scale), .meaning = "multiplies q.k; any finite number", .example = "\"scale\":1"},
+    {"softcap", OPTION_NUMBER, "", FROM(0), .above = true, AT(attention.softcap), .meaning = "c * tanh(s / c), before bias and masks", .example = "\"softcap\":30"},
+    {"sinks", OPTION_REALS, "", AT(attention.sinks), .shape = "[h]", .meaning = "one logit per head that joins only the denominator", .example = "\"sinks\":[0]"},
+    {"dropout", OPTION_OBJECT, "", INNER("Dropout", dropout), GIVEN(attention.has_dropout), .meaning = "on the weights, deterministic", .example = "\"dropout\":{\"p\":0.1,\"seed\":1}"},
+    {"rope", OPTION_OBJECT, "", INNER("Rope", rope), GIVEN(attention.rope.on), .meaning = "rotary embedding of q and the new k", .example = "\"rope\":{}"},
+    {"past", OPTION_OBJECT, "", INNER("Past", past), .meaning = "earlier keys and values, put before k and v, as `present` returns them", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
+    {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax"), AT(attention.variant), .meaning = "the last two are counterexamples: Q (K^T V), and zeroing weights after softmax", .example = "\"variant\":\"linear\""},
+    {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
+    {"include", OPTION_INCLUDE, "[\"output\",\"weights\"]", AT(include), GIVEN(has_include), .meaning = "what comes back", .example = "\"include\":[\"output\",\"steps\"]"},
+    {"tokens", OPTION_PAIR, "", INNER("Tokens", tokens), .shape = "[n]", .meaning = "labels, echoed as `labels`; one list when n = m", .example = "\"tokens\":{\"query\":[\"a\",\"b\"],\"key\":[\"c\",\"d\",\"e\"]}"},
+    {"decimals", OPTION_INTEGER, "", .minimum = 0, .maximum = 17, AT(style.decimals), GIVEN(style.rounded), .meaning = "places to which printed numbers are rounded, `scale` excepted", .example = "\"decimals\":3"},
+    {"nonfinite", OPTION_SWITCH, "\"null\"", CHOICES("null", "string"), AT(style.infinity_text), .meaning = "how -infinity is printed: null, or \"-Infinity\"", .example = "\"nonfinite\":\"string\""},
+    {"encoding", OPTION_SWITCH, "\"json\"", CHOICES("json", "base64"), AT(style.base64), .meaning = "tensors of the reply as nested arrays or as packed objects; mask and stats stay JSON", .example = "\"encoding\":\"base64\""},
+    {"id", OPTION_STRING, "", .maximum = 128, AT(id), .meaning = "echoed", .example = "\"id\":\"seven\""},
+};
+
+static const struct option cell[] = {
+    {"query", OPTION_INTEGER, "", .required = true, FROM(0), AT(cell.query), .meaning = "which query, from 0", .example = "\"cell\":{\"query\":0,\"key\":0}"},
+    {"key", OPTION_INTEGER, "", .required = true, FROM(0), AT(cell.key), .meaning = "which key, from 0, the past included", .example = "\"cell\":{\"query\":0,\"key\":0}"},
+    {"head", OPTION_INTEGER, "0", FROM(0), AT(cell.head), .meaning = "which head, from 0", .example = "\"cell\":{\"query\":0,\"key\":0,\"head\":0}"},
+    {"batch", OPTION_INTEGER, "0", FROM(0), AT(cell.batch), .meaning = "which batch, from 0", .example = "\"cell\":{\"query\":0,\"key\":0,\"batch\":0}"},
+};
+
+static const struct option explain[] = {
+    {"cell", OPTION_OBJECT, "", .required = true, INNER("Cell", cell), .meaning = "the pair of a query and a key that is told; `include` and `encoding` choose nothing here", .example = "\"cell\":{\"query\":0,\"key\":0}"},
+};
+
+/* clang-format on */
+
+static const struct option_table attention_table = {"AttentionRequest", attention, COUNT(attention), NULL};
+static const struct option_table explain_table = {"ExplainRequest", explain, COUNT(explain), &attention_table};
+
+const struct option_table *options_table(void)
+{
+    return &attention_table;
+}
+
+const struct option_table *options_explain_table(void)
+{
+    return &explain_table;
+}
+
+struct options options_default(void)
+{
+    struct options options = {0};
+    option_defaults(options_table(), &options);
+    options.include = include_default();
+    return options;
+}
+
+static bool begins_with(const char *members, const char *name)
+{
+    char key[32];
+    snprintf(key, sizeof key, "\"%s\":", name);
+    return strncmp(members, key, strlen(key)) == 0;
+}
+
+static void add_example(const struct option_table *table, const char *name, const char *members, struct buffer *out)
+{
+    if (!begins_with(members, name))
+        buffer_format(out, "%s,", option_find(table, name)->example);
+}
+
+void options_example(const struct option_table *table, const struct option *option, struct buffer *out)
+{
+    bool form_b = begins_with(option->example, "x");
+    buffer_string(out, "{");
+    for (const char *name = "qkv"; !form_b && *name; name++)
+        add_example(table, (const char[]){*name, '\0'}, option->example, out);
+    if (table == options_explain_table())
+        add_example(table, "cell", option->example, out);
+    buffer_format(out, "%s}", option->example);
+}

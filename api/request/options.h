@@ -1,0 +1,45 @@
+/* What a request for attention holds: the inputs and options of core, and what only the reply needs. */
+#ifndef API_REQUEST_OPTIONS_H
+#define API_REQUEST_OPTIONS_H
+
+#include "api/json/style.h"
+#include "api/request/include.h"
+#include "api/request/option.h"
+#include "core/request.h"
+
+/* What explain tells: one query and one key. */
+struct cell {
+    int64_t query, key, head, batch;
+};
+
+struct options {
+    struct attention_request attention;
+    bool has_include;
+    struct include include;
+    struct style style;
+    const char *id;                          /* NULL: absent */
+    struct strings query_tokens, key_tokens; /* the same list when one was given for both */
+    struct strings readout_tokens;
+    struct cell cell;
+};
+
+/* The members of POST /v1/attention, and of POST /v1/attention/explain; they fill struct options. */
+const struct option_table *options_table(void);
+const struct option_table *options_explain_table(void);
+
+/* The defaults. */
+struct options options_default(void);
+
+/* A whole request that uses the option of the table (one of the two): its example, beside q, k, v of two queries and
+ * three keys where those fit, and a cell where one is needed. */
+void options_example(const struct option_table *table, const struct option *option, struct buffer *out);
+
+/* What a reply in text needs: all steps unless `include` says otherwise; ERROR_INVALID for base64, which has no such
+ * form. */
+bool options_for_text(struct options *options, struct error *err);
+
+/* Checks, after attention_check, what only the reply needs: lengths of labels, include, members that mean nothing
+ * together. */
+bool options_check(const struct options *options, const struct attention *a, struct error *err);
+
+#endif

@@ -1,0 +1,88 @@
+/* What only the reply needs of a request, checked. */
+#include "api/request/options.h"
+
+#include <math.h>
+#include <stdio.h>
+
+bool options_for_text(struct options *o, struct error *err)
+{
+    if (!o->has_include)
+        o->include.part[INCLUDE_STEPS] = true;
+    return !o->style.base64 || error_set(err, ERROR_INVALID, "encoding",
+                                         "encoding base64 is for JSON; a reply in plain text has no such form.");
+}
+
+static bool check_labels(struct strings labels, size_t count, const char *name, const char *what, struct error *err)
+{
+    return !labels.values || labels.count == count ||
+           error_set(err, ERROR_INVALID, name, "%s has %zu labels; there are %zu %s.", name, labels.count, count, what);
+}
+
+static bool check_tokens(const struct options *o, const struct attention *a, struct error *err)
+{
+    bool one = o->query_tokens.values && o->query_tokens.values == o->key_tokens.values;
+    if (one && a->queries != a->keys)
+        return error_set(
+            err, ERROR_INVALID, "tokens",
+            "One list of tokens serves queries and keys only when there are as many; there are %zu queries "
+            "and %zu keys, so give {\"query\":[..],\"key\":[..]}.",
+            a->queries, a->keys);
+    bool good = check_labels(o->query_tokens, a->queries, one ? "tokens" : "tokens.query", "queries", err);
+    if (!one)
+        good &= check_labels(o->key_tokens, a->keys, "tokens.key", "keys, the past included", err);
+    return good;
+}
+
+static bool check_style(const struct options *o, struct error *err)
+{
+    const bool *part = o->include.part;
+    bool prints = part[INCLUDE_MASK] || part[INCLUDE_STATS] || o->readout_tokens.values;
+    if (!o->style.base64 || prints || !o->style.rounded)
+        return true;
+    return error_set(err, ERROR_INVALID, "decimals",
+                     "decimals means nothing here: encoding base64 prints no numbers (mask, stats and readout would).");
+}
+
+static bool fits(double value, const char *name, struct error *err)
+{
+    return isfinite((float)value) ||
+           error_set(err, ERROR_INVALID, name, "%s is %.17g, too large for float32; dtype float64 holds it.", name,
+                     value);
+}
+
+static bool fit(struct reals list, const char *name, struct error *err)
+{
+    char element[64];
+    bool good = true;
+    for (size_t x = 0; good && x < list.count; x++) {
+        snprintf(element, sizeof element, "%s.%zu", name, x);
+        good = fits(list.values[x], element, err);
+    }
+    return good;
+}
+
+/* Numbers that are no tensors, yet enter arithmetic of the dtype. */
+static bool check_float32(const struct attention_request *r, struct error *err)
+{
+    if (r->dtype != DTYPE_FLOAT32)
+        return true;
+    bool good = fits(r->scale, "scale", err);
+    good &= fits(r->softcap, "softcap", err);
+    if (r->softcap > 0 && !((float)r->softcap > 0)) /* 0 would mean no cap */
+        good = error_set(err, ERROR_INVALID, "softcap",
+                         "softcap is %.17g, too small for float32; dtype float64 holds it.", r->softcap);
+    good &= fit(r->sinks, "sinks", err);
+    return good & fit(r->mask.alibi_slopes, "mask.alibi", err);
+}
+
+bool options_check(const struct options *o, const struct attention *a, struct error *err)
+{
+    bool good = check_tokens(o, a, err);
+    good &= include_check(&o->include, a, err);
+    good &= check_style(o, err);
+    good &= check_float32(&o->attention, err);
+    if (o->readout_tokens.values)
+        good &= check_labels(o->readout_tokens, o->attention.readout_w.shape[1], "readout.tokens",
+                             "columns of readout.w", err);
+    return good;
+}

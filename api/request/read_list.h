@@ -1,0 +1,18 @@
+/* Lists of a request: integers, numbers, strings. */
+#ifndef API_REQUEST_READ_LIST_H
+#define API_REQUEST_READ_LIST_H
+
+#include "api/request/decode.h"
+
+/* Each reads `value` for `option` into its field; on a fault the field stays as it is. */
+void read_list_integers(struct decoder *d, const struct option *option, const json_t *value, const struct json_path *at,
+                        struct integers *out);
+void read_list_reals(struct decoder *d, const struct option *option, const json_t *value, const struct json_path *at,
+                     struct reals *out);
+void read_list_strings(struct decoder *d, const struct option *option, const json_t *value, const struct json_path *at,
+                       struct strings *out);
+
+/* A copy of a string in the arena, or NULL. */
+const char *read_list_string(struct decoder *d, const json_t *value);
+
+#endif

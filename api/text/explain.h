@@ -1,0 +1,16 @@
+/* POST /v1/attention/explain: one cell, query i and key j, told as arithmetic. */
+#ifndef API_TEXT_EXPLAIN_H
+#define API_TEXT_EXPLAIN_H
+
+#include "api/request/limits.h"
+#include "api/request/options.h"
+#include "core/arena.h"
+
+/* Refuses a cell outside the shape. */
+bool explain_check(const struct options *options, const struct attention *a, struct error *err);
+
+/* Appends the reply, JSON or (with `text`) lines of text, for a request that attention_run has accepted. */
+bool explain_write(const struct options *options, const struct attention *a, bool text, struct arena *arena,
+                   struct buffer *out, struct error *err);
+
+#endif

@@ -1,0 +1,164 @@
+/* Reading a query out of its block. */
+#include "api/text/query_steps.h"
+
+#include "api/numbers/decimal_text.h"
+#include "api/reply/section_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum quantity query_steps_mixing(const struct attention *a)
+{
+    return attention_lacks(a, QUANTITY_DROPPED) ? QUANTITY_WEIGHTS : QUANTITY_DROPPED;
+}
+
+static bool is_read(const struct attention *a, size_t quantity)
+{
+    enum quantity_axis axis = quantity_axis((enum quantity)quantity);
+    return (axis == AXIS_KEY || axis == AXIS_QUERY) && quantity != QUANTITY_LOG_SUM_EXP &&
+           !attention_lacks(a, (enum quantity)quantity);
+}
+
+static enum dtype dtype_of(const struct attention *a, size_t quantity)
+{
+    return quantity == QUANTITY_ALLOWED ? DTYPE_BOOL : a->dtype;
+}
+
+static double *widen(enum dtype dtype, const void *values, size_t count)
+{
+    double *wide = malloc(count * sizeof *wide);
+    for (size_t x = 0; wide && x < count; x++)
+        wide[x] = decimal_text_at(dtype, values, x);
+    return wide;
+}
+
+bool query_steps_check(const struct attention *a, size_t limit, struct error *err)
+{
+    double per_row = 0;
+    double rows = (double)attention_block(a, 0).count;
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        if (is_read(a, x))
+            per_row += (double)attention_width(a, (enum quantity)x) * sizeof(double);
+    double bytes = (rows + 1) * per_row + 3.0 * (double)a->keys * (double)(a->d_v + a->d_k) * sizeof(double);
+    return bytes <= (double)limit ||
+           error_set(err, ERROR_TOO_LARGE, "",
+                     "Telling a query of %zu keys takes %.0f bytes; the limit is %zu (--request-memory).", a->keys,
+                     bytes, limit);
+}
+
+static bool make_rooms(const struct attention *a, size_t rows, struct attention_results *results)
+{
+    bool good = true;
+    for (size_t x = 0; x < QUANTITY_COUNT; x++) {
+        if (!is_read(a, x))
+            continue;
+        results->of[x] = malloc(rows * attention_width(a, (enum quantity)x) * dtype_size(dtype_of(a, x)));
+        good &= results->of[x] != NULL;
+    }
+    return good;
+}
+
+static bool take_row(struct query_steps *q, const struct attention_results *results, size_t row)
+{
+    bool good = true;
+    for (size_t x = 0; x < QUANTITY_COUNT; x++) {
+        if (!results->of[x])
+            continue;
+        enum dtype dtype = dtype_of(q->a, x);
+        size_t width = attention_width(q->a, (enum quantity)x);
+        q->of[x] = widen(dtype, (const char *)results->of[x] + row * width * dtype_size(dtype), width);
+        good &= q->of[x] != NULL;
+    }
+    return good;
+}
+
+bool query_steps_read(struct query_steps *q, const struct attention *a, size_t b, size_t h, size_t i)
+{
+    size_t block = section_rows_block(a, (b * a->heads + h) * a->queries + i);
+    struct attention_rows at = attention_block(a, block);
+    struct attention_results results = {{0}};
+    *q = (struct query_steps){.a = a, .b = b, .h = h, .i = i};
+    bool good = make_rooms(a, at.count, &results) && attention_block_run(a, block, &results) &&
+                take_row(q, &results, i - at.first);
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        free(results.of[x]);
+    return good;
+}
+
+void query_steps_free(struct query_steps *q)
+{
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        free(q->of[x]);
+    *q = (struct query_steps){0};
+}
+
+static double element(struct tensor t, size_t b, size_t h, size_t row, size_t column)
+{
+    return decimal_text_at(t.dtype, t.data, b * t.stride[0] + h * t.stride[1] + row * t.stride[2] + column);
+}
+
+double query_steps_q(const struct query_steps *q, size_t t)
+{
+    return element(q->a->q, q->b, q->h, q->i, t);
+}
+
+static size_t group(const struct query_steps *q)
+{
+    return q->h / (q->a->heads / q->a->kv_heads);
+}
+
+double query_steps_k(const struct query_steps *q, size_t j, size_t t)
+{
+    return element(q->a->k, q->b, group(q), j, t);
+}
+
+double query_steps_v(const struct query_steps *q, size_t j, size_t t)
+{
+    return element(q->a->v, q->b, group(q), j, t);
+}
+
+/* The weights as core wants them: in the dtype of the request. */
+static void *narrow_weights(const struct query_steps *q)
+{
+    const struct attention *a = q->a;
+    const double *weights = q->of[query_steps_mixing(a)];
+    void *narrow = calloc(a->keys, dtype_size(a->dtype));
+    for (size_t j = 0; narrow && j < a->keys; j++) {
+        float single = (float)weights[j];
+        if (a->dtype == DTYPE_FLOAT64)
+            ((double *)narrow)[j] = weights[j];
+        else
+            ((float *)narrow)[j] = single;
+    }
+    return narrow;
+}
+
+double *query_steps_contributions(const struct query_steps *q)
+{
+    const struct attention *a = q->a;
+    size_t count = a->keys * a->d_v;
+    void *weights = narrow_weights(q);
+    void *terms = malloc(count * dtype_size(a->dtype));
+    double *wide = NULL;
+    if (weights && terms) {
+        attention_contributions(a, q->b, q->h, weights, terms);
+        wide = widen(a->dtype, terms, count);
+    }
+    free(weights);
+    free(terms);
+    return wide;
+}
+
+double *query_steps_products(const struct query_steps *q, size_t j)
+{
+    const struct attention *a = q->a;
+    size_t bytes = a->d_k * dtype_size(a->dtype);
+    char *terms = malloc(a->keys * bytes);
+    double *wide = NULL;
+    if (terms) {
+        attention_products(a, q->b, q->h, q->i, terms);
+        wide = widen(a->dtype, terms + j * bytes, a->d_k);
+    }
+    free(terms);
+    return wide;
+}

@@ -1,0 +1,38 @@
+/* One query, every step of it, computed again and widened to double: for text and explanations. */
+#ifndef API_TEXT_QUERY_STEPS_H
+#define API_TEXT_QUERY_STEPS_H
+
+#include "core/attention.h"
+
+#include <stdbool.h>
+
+/* of[x]: the numbers of quantity x, [m] or one; NULL where the request has none (and for OUTPUT, LOG_SUM_EXP, PRODUCTS,
+ * CONTRIBUTIONS). ALLOWED holds 0 and 1. */
+struct query_steps {
+    const struct attention *a;
+    size_t b, h, i;
+    double *of[QUANTITY_COUNT];
+};
+
+/* Whether reading one query, which takes every step of its whole block, stays within `limit` bytes; ERROR_TOO_LARGE
+ * with the numbers. For a checked request. */
+bool query_steps_check(const struct attention *a, size_t limit, struct error *err);
+
+/* Of a request that attention_run has accepted. False when there is no memory; free in any case. */
+bool query_steps_read(struct query_steps *query, const struct attention *a, size_t b, size_t h, size_t i);
+void query_steps_free(struct query_steps *query);
+
+/* Contributions of this query, [m][e], and the products of one key, [d]; freed by the caller; NULL when there is no
+ * memory. */
+double *query_steps_contributions(const struct query_steps *query);
+double *query_steps_products(const struct query_steps *query, size_t j);
+
+/* What multiplies the values: DROPPED where there is dropout, else WEIGHTS. */
+enum quantity query_steps_mixing(const struct attention *a);
+
+/* Feature t of q of this query, of k and v of key j. */
+double query_steps_q(const struct query_steps *query, size_t t);
+double query_steps_k(const struct query_steps *query, size_t j, size_t t);
+double query_steps_v(const struct query_steps *query, size_t j, size_t t);
+
+#endif

@@ -1,0 +1,238 @@
+/* Pages of tables: head by head, each section a grid, then softmax and mix of each query. */
+#include "api/text/reply_text.h"
+
+#include "api/text/section_table.h"
+#include "api/text/text_table.h"
+#include "core/cost.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DECIMALS 3
+#define HEADS_SHOWN 4
+#define PAIRS_WRITTEN 12 /* dot products written out, at most */
+#define WIDTH_WRITTEN 8  /* of such a product */
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static const struct section *find_section(const struct section_table *p, const char *group, const char *name)
+{
+    const struct section_list *list = &p->reply->sections;
+    for (size_t x = 0; x < list->count; x++)
+        if (section_is(&list->at[x], group, name))
+            return &list->at[x];
+    return NULL;
+}
+
+static bool print_group(const struct section_table *p, const char *group)
+{
+    const struct section_list *list = &p->reply->sections;
+    bool good = true;
+    for (size_t x = 0; good && x < list->count; x++)
+        if (list->at[x].group && strcmp(list->at[x].group, group) == 0)
+            good = section_table_write(p, &list->at[x]);
+    return good;
+}
+
+static bool print_named(const struct section_table *p, const char *name)
+{
+    const struct section *s = find_section(p, NULL, name);
+    return !s || section_table_write(p, s);
+}
+
+/* --- the stories --- */
+
+static const void *output_row(const struct section_table *p, size_t i)
+{
+    const struct attention *a = p->a;
+    size_t row = a->packed ? (p->b * a->queries + i) * a->heads + p->h : (p->b * a->heads + p->h) * a->queries + i;
+    return (const char *)p->reply->results.of[QUANTITY_OUTPUT] + row * a->d_v * dtype_size(a->dtype);
+}
+
+static bool tell_products(const struct section_table *p)
+{
+    const struct attention *a = p->a;
+    bool good = true;
+    if (!find_section(p, "steps", "scores"))
+        return true;
+    if (a->d_k > WIDTH_WRITTEN || a->queries * a->keys > PAIRS_WRITTEN) {
+        buffer_format(p->out, "%zu products are not written out (/v1/attention/explain tells one).\n\n",
+                      a->queries * a->keys);
+        return true;
+    }
+    buffer_string(p->out, "q . k, term by term\n");
+    for (size_t i = 0; good && i < a->queries; i++) {
+        struct query_steps q;
+        good = query_steps_read(&q, a, p->b, p->h, i);
+        for (size_t j = 0; good && j < a->keys; j++)
+            good = query_arithmetic_product(p->out, &p->story, &q, j);
+        query_steps_free(&q);
+    }
+    buffer_string(p->out, "\n");
+    return good;
+}
+
+static bool tell_queries(const struct section_table *p, bool mix)
+{
+    bool good = true;
+    size_t shown = least(p->a->queries, SECTION_TABLE_ROWS);
+    buffer_string(p->out, mix ? "Mix: weighted values, added up\n" : "Softmax of each query\n");
+    for (size_t i = 0; good && i < shown; i++) {
+        struct query_steps q;
+        good = query_steps_read(&q, p->a, p->b, p->h, i);
+        if (good && mix)
+            good = query_arithmetic_mix(p->out, &p->story, &q, output_row(p, i));
+        else if (good)
+            query_arithmetic_softmax(p->out, &p->story, &q);
+        query_steps_free(&q);
+    }
+    text_table_rest(p->out, SECTION_TABLE_INDENT, shown, p->a->queries, "queries");
+    buffer_string(p->out, "\n");
+    return good;
+}
+
+/* --- pages --- */
+
+static void print_head_title(const struct section_table *p)
+{
+    const struct attention *a = p->a;
+    if (a->has_batch)
+        buffer_format(p->out, "=== batch %zu", p->b);
+    if (a->has_heads)
+        buffer_format(p->out, "%s head %zu", a->has_batch ? "," : "===", p->h);
+    if (a->has_batch || a->has_heads)
+        buffer_string(p->out, " ===\n\n");
+}
+
+static bool print_head(const struct section_table *p)
+{
+    print_head_title(p);
+    bool good = print_group(p, "inputs") && tell_products(p) && print_group(p, "mask") && print_group(p, "steps");
+    if (good && !find_section(p, "steps", "weights"))
+        good = print_named(p, "weights");
+    if (good && p->a->request->variant != VARIANT_LINEAR)
+        good = tell_queries(p, false);
+    good = good && tell_queries(p, true) && print_named(p, "log_sum_exp") && print_group(p, "stats");
+    if (good && !p->a->packed)
+        good = print_named(p, "output");
+    return good && print_group(p, "present");
+}
+
+/* Packed output has no head axis: it comes after the heads. */
+static bool print_packed_output(struct section_table *p)
+{
+    const struct section *s = find_section(p, NULL, "output");
+    size_t batches = p->a->packed && s ? least(p->a->batch, HEADS_SHOWN) : 0;
+    bool good = true;
+    for (size_t b = 0; good && b < batches; b++) {
+        if (p->a->has_batch)
+            buffer_format(p->out, "=== batch %zu ===\n\n", b);
+        section_table_title(p, s);
+        good = section_table_rows(p, s, b * p->a->queries, "query", p->a->queries, SECTION_TABLE_INDENT);
+        buffer_string(p->out, "\n");
+    }
+    return good;
+}
+
+static void print_readout(const struct section_table *p)
+{
+    const struct readout *r = &p->reply->readout;
+    for (size_t b = 0; b < least(r->batch, HEADS_SHOWN); b++) {
+        struct text_table g = {
+            .indent = SECTION_TABLE_INDENT, .all_rows = r->words, .row_noun = "words", .columns = 2, .all_columns = 2};
+        buffer_string(p->out, "readout: the last output row . w, and the softmax of that");
+        buffer_format(p->out, p->a->has_batch ? "   (batch %zu)\n" : "\n", b);
+        snprintf(g.column[0], TOKEN_LABEL_TEXT, "logit");
+        snprintf(g.column[1], TOKEN_LABEL_TEXT, "probability");
+        for (; g.rows < least(r->words, SECTION_TABLE_ROWS); g.rows++) {
+            const struct readout_word *word = &r->word[b * r->words + g.rows];
+            const struct options words = {.query_tokens = p->options->readout_tokens};
+            token_label_query(&words, word->index, g.row[g.rows]);
+            decimal_text_print(g.cell[g.rows][0], word->logit, p->story.decimals);
+            decimal_text_print(g.cell[g.rows][1], word->probability, p->story.decimals);
+        }
+        text_table_print(p->out, &g);
+        buffer_string(p->out, "\n");
+    }
+}
+
+static void put_bill(struct text_table *g, const char *label, const struct attention *a, struct cost_layout layout)
+{
+    struct cost cost = cost_count(a, layout);
+    const double cells[] = {cost.total, 4 * cost.scores, 4 * cost.cache_per_token, 4 * cost.cache, 2 * cost.cache};
+    snprintf(g->row[g->rows], TOKEN_LABEL_TEXT, "%s", label);
+    for (size_t c = 0; c < 5; c++)
+        snprintf(g->cell[g->rows][c], DECIMAL_TEXT_SIZE, cells[c] < 1e9 ? "%.0f" : "%.3e", cells[c]);
+    g->rows++;
+}
+
+static void print_bill(const struct section_table *p)
+{
+    static const char *const columns[] = {"operations", "score bytes", "cache/token", "cache", "cache, 16 bit"};
+    struct text_table g = {.indent = SECTION_TABLE_INDENT, .columns = 5, .all_columns = 5};
+    for (size_t c = 0; c < 5; c++)
+        snprintf(g.column[c], TOKEN_LABEL_TEXT, "%s", columns[c]);
+    buffer_string(p->out, "cost   (bytes in float32)\n");
+    put_bill(&g, "request", p->a, (struct cost_layout){.kv_heads = p->a->kv_heads});
+    put_bill(&g, "multi-head", p->a, cost_multi_head(p->a));
+    put_bill(&g, "grouped-query", p->a, cost_grouped_query(p->a));
+    put_bill(&g, "multi-query", p->a, cost_multi_query());
+    put_bill(&g, "latent", p->a, cost_latent(p->a));
+    g.all_rows = g.rows;
+    text_table_print(p->out, &g);
+    buffer_string(p->out, "\n");
+}
+
+static const char *plural(size_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
+static void print_first_line(const struct section_table *p)
+{
+    const struct attention *a = p->a;
+    buffer_format(p->out, "Attention: %zu %s, %zu %s, d_k %zu, d_v %zu", a->queries,
+                  plural(a->queries, "query", "queries"), a->keys, plural(a->keys, "key", "keys"), a->d_k, a->d_v);
+    if (a->has_heads)
+        buffer_format(p->out, ", %zu %s on %zu", a->heads, plural(a->heads, "head", "heads"), a->kv_heads);
+    if (a->has_batch)
+        buffer_format(p->out, ", batch %zu", a->batch);
+    buffer_format(p->out, ", %s\n\n", dtype_name(a->dtype));
+}
+
+static bool print_heads(struct section_table *p)
+{
+    const struct attention *a = p->a;
+    size_t pairs = a->batch * a->heads;
+    bool good = true;
+    for (size_t x = 0; good && x < least(pairs, HEADS_SHOWN); x++) {
+        p->b = x / a->heads;
+        p->h = x % a->heads;
+        good = print_head(p);
+    }
+    text_table_rest(p->out, 0, least(pairs, HEADS_SHOWN), pairs, "heads");
+    buffer_string(p->out, pairs > HEADS_SHOWN ? "\n" : "");
+    return good;
+}
+
+bool reply_text_write(const struct reply *r, struct buffer *out)
+{
+    const struct style *style = &r->options->style;
+    struct section_table p = {.reply = r, .options = r->options, .a = r->a, .out = out};
+    p.story = (struct query_arithmetic){r->options, style->rounded ? (int)style->decimals : DECIMALS};
+    if (r->options->id) {
+        buffer_string(out, "id ");
+        token_label_append(out, r->options->id);
+        buffer_string(out, "\n");
+    }
+    print_first_line(&p);
+    bool good = print_heads(&p) && print_packed_output(&p);
+    if (r->options->include.part[INCLUDE_COST])
+        print_bill(&p);
+    if (r->options->readout_tokens.values)
+        print_readout(&p);
+    return good && !out->failed;
+}

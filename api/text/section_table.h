@@ -1,0 +1,31 @@
+/* One section of a reply as text: its title and a grid of the rows of one head. */
+#ifndef API_TEXT_SECTION_TABLE_H
+#define API_TEXT_SECTION_TABLE_H
+
+#include "api/reply/reply.h"
+#include "api/text/query_arithmetic.h"
+
+#define SECTION_TABLE_INDENT 2
+#define SECTION_TABLE_ROWS 10 /* shown of a head; the rest is counted */
+
+/* Where we are: a head of a reply. */
+struct section_table {
+    const struct reply *reply;
+    const struct options *options;
+    const struct attention *a;
+    struct buffer *out;
+    struct query_arithmetic story;
+    size_t b, h;
+};
+
+/* The formula or name of the section, in a line. */
+void section_table_title(const struct section_table *panel, const struct section *section);
+
+/* Title and grid of the part of a section that belongs to the head. All return false when there is no memory. */
+bool section_table_write(const struct section_table *panel, const struct section *section);
+
+/* Rows first, first + 1, .. of the section as the rows of a grid; `axis` ("query", "key") names them. */
+bool section_table_rows(const struct section_table *panel, const struct section *section, size_t first,
+                        const char *axis, size_t count, size_t indent);
+
+#endif

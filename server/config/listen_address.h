@@ -1,0 +1,18 @@
+/* A place to listen at, in one word: an address with a port, or the path of a Unix socket. */
+#ifndef SERVER_CONFIG_LISTEN_ADDRESS_H
+#define SERVER_CONFIG_LISTEN_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Takes "ADDRESS:PORT" or "[ADDRESS]:PORT" apart, the address into `out` (cut; size 0: nowhere). "unix:PATH" is its own
+ * address, with port 0. false: it is neither. */
+bool listen_address_split(const char *place, char *out, size_t size, unsigned *port);
+
+/* The same as listener_open, but never a socket that systemd passed. */
+int listen_address_open(const char *place, unsigned *port, char *why, size_t size);
+
+/* Whether the connection came in by the listener, and not by another of the process. */
+bool listen_address_has(int listener, int connection);
+
+#endif

@@ -1,0 +1,28 @@
+/* A reply in blocks: workers encode a few blocks ahead, the event thread sends them in order, and a client that takes
+ * nothing stops both. Memory is a window of blocks, whatever the size of the reply. */
+#ifndef SERVER_EXCHANGE_STREAM_H
+#define SERVER_EXCHANGE_STREAM_H
+
+#include "api/job.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct server;
+struct stream;
+
+/* `packed`: as gzip. Takes over `job` and the bytes `charged` for it to the server's budget (also when it returns NULL:
+ * no memory). `sent` counts the bytes handed over; it must live as long as stream_read may be called. */
+struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job, size_t charged,
+                          bool packed, atomic_size_t *sent);
+
+/* For MHD_create_response_from_callback: the reader and its end. After stream_close the workers that still encode for
+ * it keep what they need alive. */
+ssize_t stream_read(void *stream, uint64_t position, char *out, size_t size);
+void stream_close(void *stream);
+
+#endif

@@ -1,0 +1,195 @@
+/* Refusals and their text. */
+#include "server/http/problem.h"
+
+#include "api/json/writer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    unsigned status;
+    const char *slug;
+    const char *title;
+    const char *advice;
+} rows[] = {[PROBLEM_NONE] = {500, "internal", "The service made a mistake", ""},
+#define ROW(code, status, slug, title, advice) [PROBLEM_##code] = {status, slug, title, advice},
+            PROBLEMS(ROW)
+#undef ROW
+};
+
+unsigned problem_status(enum problem_code code)
+{
+    return rows[code].status;
+}
+
+const char *problem_slug(enum problem_code code)
+{
+    return rows[code].slug;
+}
+
+enum problem_code problem_find(const char *slug)
+{
+    for (size_t code = PROBLEM_NONE + 1; code < sizeof rows / sizeof *rows; code++)
+        if (strcmp(rows[code].slug, slug) == 0)
+            return (enum problem_code)code;
+    return PROBLEM_NONE;
+}
+
+static void write_type(struct writer *w, enum problem_code code)
+{
+    char type[64];
+    snprintf(type, sizeof type, "/problems/%s", rows[code].slug);
+    writer_member_string(w, "type", type);
+    writer_member_string(w, "title", rows[code].title);
+    writer_member_integer(w, "status", rows[code].status);
+    writer_member_string(w, "code", rows[code].slug);
+}
+
+void problem_explain(struct writer *w, enum problem_code code)
+{
+    writer_object_begin(w);
+    write_type(w, code);
+    writer_member_string(w, "advice", rows[code].advice);
+    writer_object_end(w);
+}
+
+enum problem_code problem_of_error(const struct error *err)
+{
+    switch (err->code) {
+    case ERROR_NONE:
+        return PROBLEM_INTERNAL;
+    case ERROR_SYNTAX:
+        return PROBLEM_MALFORMED_BODY;
+    case ERROR_INVALID:
+        return PROBLEM_INVALID;
+    case ERROR_TOO_LARGE:
+        return PROBLEM_TOO_LARGE;
+    case ERROR_BUSY:
+        return PROBLEM_QUEUE_FULL;
+    case ERROR_MEMORY:
+        return PROBLEM_NO_MEMORY;
+    case ERROR_CANCELLED:
+    case ERROR_DEADLINE:
+        return PROBLEM_DEADLINE;
+    }
+    return PROBLEM_INTERNAL;
+}
+
+bool problem_set(struct problem *problem, enum problem_code code, const char *format, ...)
+{
+    if (problem->code != PROBLEM_NONE)
+        return false;
+    problem->code = code;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(problem->detail, sizeof problem->detail, format, values);
+    va_end(values);
+    return false;
+}
+
+/* "mask.window.left" is /mask/window/left; a name that starts with '/' is a pointer already. */
+static void make_pointer(const char *name, char *out, size_t size)
+{
+    size_t used = 0;
+    bool ready = name[0] == '/';
+    if (!ready)
+        out[used++] = '/';
+    for (const char *c = name; *c && used + 3 < size; c++) {
+        if (!ready && (*c == '~' || *c == '/')) {
+            out[used++] = '~';
+            out[used++] = *c == '~' ? '0' : '1';
+        } else {
+            out[used++] = !ready && *c == '.' ? '/' : *c;
+        }
+    }
+    out[used] = '\0';
+}
+
+/* Bytes of the UTF-8 character at `c`; 0 when it is not complete, as after a cut. */
+static size_t measure_character(const char *c)
+{
+    unsigned char lead = (unsigned char)*c;
+    size_t length = lead < 0x80                   ? 1
+                    : lead >= 0xc2 && lead < 0xe0 ? 2
+                    : lead >= 0xe0 && lead < 0xf0 ? 3
+                    : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                  : 0;
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)c[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+/* What a cut left incomplete is dropped, so that the text is always UTF-8. */
+static void write_clean(struct writer *w, const char *name, const char *string)
+{
+    char clean[512];
+    size_t used = 0;
+    while (*string && used + 4 < sizeof clean) {
+        size_t length = measure_character(string);
+        memcpy(clean + used, string, length);
+        used += length;
+        string += length ? length : 1;
+    }
+    writer_key(w, name);
+    writer_string_n(w, clean, used);
+}
+
+static void write_pointer(struct writer *w, const struct fault *fault)
+{
+    if (!fault->name[0])
+        return;
+    char pointer[2 * sizeof fault->name + 8];
+    make_pointer(fault->name, pointer, sizeof pointer);
+    write_clean(w, "pointer", pointer);
+}
+
+static void write_faults(struct writer *w, const struct error *err)
+{
+    writer_key(w, "errors");
+    writer_array_begin(w);
+    for (size_t i = 0; i < err->count; i++) {
+        writer_object_begin(w);
+        write_clean(w, "detail", err->faults[i].text);
+        write_pointer(w, &err->faults[i]);
+        writer_object_end(w);
+    }
+    writer_array_end(w);
+}
+
+static void write_error(struct writer *w, const struct error *err)
+{
+    if (err->count > 0)
+        write_pointer(w, &err->faults[0]);
+    if (err->placed) {
+        writer_member_integer(w, "line", (int64_t)err->line);
+        writer_member_integer(w, "column", (int64_t)err->column);
+        writer_member_integer(w, "byte", (int64_t)err->byte);
+    }
+    if (err->count > 1)
+        write_faults(w, err);
+}
+
+void problem_write(struct buffer *out, const struct problem *problem, const char *request_id, const char *instance)
+{
+    struct writer w = {.out = out};
+    const struct error *err = problem->err;
+    writer_object_begin(&w);
+    write_type(&w, problem->code);
+    if (problem->detail[0])
+        write_clean(&w, "detail", problem->detail);
+    else if (err && err->count > 0)
+        write_clean(&w, "detail", err->faults[0].text);
+    else
+        write_clean(&w, "detail", rows[problem->code].title);
+    if (problem->limit > 0)
+        writer_member_integer(&w, "limit_bytes", (int64_t)problem->limit);
+    if (err)
+        write_error(&w, err);
+    if (instance)
+        writer_member_string(&w, "instance", instance);
+    writer_member_string(&w, "request_id", request_id);
+    writer_object_end(&w);
+    buffer_string(out, "\n");
+}

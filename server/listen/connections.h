@@ -1,0 +1,85 @@
+/* Open connections, and what each may take its time for: a connection past its deadline is cut from outside. */
+#ifndef SERVER_LISTEN_CONNECTIONS_H
+#define SERVER_LISTEN_CONNECTIONS_H
+
+#include "server/config/address.h"
+#include "server/http/problem.h"
+#include "server/http/request_id.h"
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONNECTION_ORIGIN_SIZE 128
+
+struct client;
+struct client_limits;
+struct settings;
+struct work;
+struct connections;
+
+/* What a connection is waiting for. */
+enum connection_state {
+    CONNECTION_IDLE,  /* the next request */
+    CONNECTION_HEAD,  /* the rest of a head */
+    CONNECTION_BODY,  /* the rest of a body */
+    CONNECTION_WORK,  /* our result */
+    CONNECTION_REPLY, /* the client to take the reply */
+    CONNECTION_CUT,   /* nothing: the deadline has passed */
+};
+
+/* One connection. The fields belong to the event thread. */
+struct connection {
+    struct client *client; /* NULL: it has no address */
+    struct address address;
+    char name[ADDRESS_TEXT_SIZE]; /* the address as text */
+    enum problem_code excess;     /* the limit that this connection was one too many for; else PROBLEM_NONE */
+    bool side;                    /* it came by --metrics-listen */
+    struct problem target;        /* what is wrong with the target of the request being read */
+    char id[REQUEST_ID_SIZE];     /* of the request whose body is being read, for when that takes too long */
+    char origin[CONNECTION_ORIGIN_SIZE];
+};
+
+/* `side`: the listener of --metrics-listen, or -1. */
+struct connections *connections_new(const struct settings *settings, struct client_limits *clients, int side);
+void connections_free(struct connections *peers); /* when no connection is open any more */
+
+/* For MHD_OPTION_NOTIFY_CONNECTION. */
+void connections_notice(void *peers, struct MHD_Connection *connection, void **context,
+                        enum MHD_ConnectionNotificationCode code);
+
+/* The connection's peer, or NULL when there was no memory for it. */
+struct connection *connections_find(struct MHD_Connection *connection);
+
+/* Says what the connection waits for and until when (nanoseconds of clock_now). false: it has been cut. */
+bool connections_move(struct connection *peer, enum connection_state state, int64_t deadline);
+
+/* The same for CONNECTION_BODY, with what a refusal from outside repeats of the request; `origin` may be NULL. */
+bool connections_move_to_body(struct connection *peer, int64_t deadline, const char id[REQUEST_ID_SIZE],
+                              const char *origin);
+
+/* Refuses a request whose body is still being read, at once and without libmicrohttpd, and ends our side of the
+ * connection; what the client still sends is to be read and dropped, or it might lose the reply. Inside TLS it does
+ * nothing. */
+void connections_refuse(struct connections *peers, struct connection *peer, const struct problem *problem);
+
+/* What a connection was told from outside, when it was cut or by connections_refuse; PROBLEM_NONE: nothing. */
+enum problem_code connections_told(const struct connection *peer);
+
+/* The work whose result the suspended connection waits for; NULL: none any more. */
+void connections_attach(struct connections *peers, struct connection *peer, struct work *work);
+
+size_t connections_open(struct connections *peers);
+
+/* Cuts what is past its deadline, gives up work that nobody waits for. */
+void connections_reap(struct connections *peers);
+
+/* Gives up all attached work; returns how many pieces there were. */
+size_t connections_abandon(struct connections *peers);
+
+/* Whether every connection has been silent since `since`: nothing read, nothing waiting to be read, and every reply has
+ * arrived. For who asks again and again: a reply counts from the first call that finds it arrived. */
+bool connections_silent(struct connections *peers, int64_t since);
+
+#endif

@@ -1,8 +1,0 @@
-/* Telling systemd how we are: a datagram to the socket that it names (sd_notify's protocol). */
-#ifndef SERVER_NOTIFY_H
-#define SERVER_NOTIFY_H
-
-/* Sends "READY=1" or the like; does nothing when nobody asked for it. */
-void notify_send(const char *state);
-
-#endif

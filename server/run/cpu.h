@@ -1,0 +1,16 @@
+/* How many processors this process may use. */
+#ifndef SERVER_RUN_CPU_H
+#define SERVER_RUN_CPU_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* The least of the processors online, this process's affinity and the quota of its control groups, rounded up; at
+ * least 1. */
+size_t cpu_count(void);
+
+/* Processors that control groups grant to a process: the least quota of the `groups` that it is in (/proc/self/cgroup,
+ * version 1 or 2; NULL: the root alone) and of those above them, mounted at `root`; 0: no bound. */
+double cpu_quota(const char *root, FILE *groups);
+
+#endif

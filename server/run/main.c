@@ -1,0 +1,109 @@
+/* attentiond: settings, then the service until a signal ends it. */
+#include "core/blas.h"
+#include "server/config/settings.h"
+#include "server/http/keys.h"
+#include "server/listen/tls.h"
+#include "server/run/cli_help.h"
+#include "server/run/drain.h"
+#include "server/run/healthcheck.h"
+#include "server/run/server.h"
+#include "server/run/signals.h"
+#include "server/watch/log.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define EXIT_USAGE 2
+
+/* In static memory: threads may still look at it while the process ends. */
+static struct server server;
+
+static int serve(const struct settings *settings, struct log *log)
+{
+    bool good = server_start(&server, settings, log);
+    while (good && !signals_stop_wanted())
+        server_tend(&server);
+    if (server.daemon && !drain_run(&server)) {
+        log_event(log, LOG_ERROR, "some connections could not be ended in time");
+        log_stop(log);
+        _exit(EXIT_FAILURE);
+    }
+    server_stop(&server);
+    log_event(log, LOG_INFO, "stopped");
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* glibc raises its thresholds with what is freed, until each thread may keep 64 MB of free memory. */
+static void bound_allocator(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 4 * 1024 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 8 * 1024 * 1024);
+#endif
+}
+
+static int start_serving(const struct settings *settings)
+{
+    bound_allocator();
+    struct log *log =
+        log_start(STDOUT_FILENO, (enum log_format)settings->log_format, (enum log_level)settings->log_level);
+    if (!log) {
+        fputs("attentiond: the log could not be started\n", stderr);
+        return EXIT_FAILURE;
+    }
+    int status = serve(settings, log);
+    log_stop(log);
+    return status;
+}
+
+static int check_files(const struct settings *settings)
+{
+    char why[512] = "there is no memory";
+    struct keys *keys = keys_new();
+    bool good = keys && (!*settings->api_key_file || keys_load(keys, settings->api_key_file, why, sizeof why)) &&
+                tls_load(settings, why, sizeof why);
+    keys_free(keys);
+    tls_unload();
+    if (good) {
+        puts("the settings are good");
+        return EXIT_SUCCESS;
+    }
+    fprintf(stderr, "attentiond: %s\n", why);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    char why[256];
+    struct settings settings;
+    if (!signals_install()) {
+        perror("attentiond: signals");
+        return EXIT_FAILURE;
+    }
+    if (!settings_read(&settings, argc, argv, environ, stderr, why, sizeof why)) {
+        fprintf(stderr, "attentiond: %s\n", why);
+        return EXIT_USAGE;
+    }
+    switch (settings.action) {
+    case SETTINGS_SERVE:
+        return start_serving(&settings);
+    case SETTINGS_HELP:
+        cli_help_print_help(stdout);
+        return EXIT_SUCCESS;
+    case SETTINGS_VERSION:
+        cli_help_print_version(stdout);
+        return EXIT_SUCCESS;
+    case SETTINGS_CHECK_CONFIG:
+        return check_files(&settings);
+    case SETTINGS_PRINT_CONFIG:
+        cli_help_print_settings(stdout, &settings);
+        return EXIT_SUCCESS;
+    case SETTINGS_PRINT_OPENAPI:
+        return cli_help_print_openapi(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
+    case SETTINGS_HEALTHCHECK:
+        return healthcheck_ready(&settings) ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    return EXIT_FAILURE;
+}

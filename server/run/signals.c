@@ -1,0 +1,71 @@
+/* Signals: handlers set flags and write to a descriptor, for a thread of OpenBLAS may be the one that gets them. */
+#include "server/run/signals.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define EXIT_FORCED 3
+
+static int event = -1;
+static atomic_int wishes;
+static atomic_bool reload;
+
+static void wake(void)
+{
+    uint64_t one = 1;
+    (void)!write(event, &one, sizeof one);
+}
+
+static void note_stop(int signal)
+{
+    (void)signal;
+    if (atomic_fetch_add(&wishes, 1) > 0)
+        _exit(EXIT_FORCED);
+    wake();
+}
+
+static void note_reload(int signal)
+{
+    (void)signal;
+    atomic_store(&reload, true);
+    wake();
+}
+
+static bool handle(int signal, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    return sigaction(signal, &action, NULL) == 0;
+}
+
+bool signals_install(void)
+{
+    event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return event >= 0 && handle(SIGPIPE, SIG_IGN) && handle(SIGTERM, note_stop) && handle(SIGINT, note_stop) &&
+           handle(SIGHUP, note_reload);
+}
+
+bool signals_stop_wanted(void)
+{
+    return atomic_load(&wishes) > 0;
+}
+
+bool signals_reload_wanted(void)
+{
+    return atomic_exchange(&reload, false);
+}
+
+bool signals_wait(int descriptor, int milliseconds)
+{
+    uint64_t count = 0;
+    struct pollfd pollers[] = {{.fd = event, .events = POLLIN}, {.fd = descriptor, .events = POLLIN}};
+    if (poll(pollers, 2, milliseconds) <= 0)
+        return false;
+    if (pollers[0].revents)
+        (void)!read(event, &count, sizeof count);
+    return pollers[1].revents != 0;
+}

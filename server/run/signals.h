@@ -1,0 +1,19 @@
+/* Signals as something to wait for. */
+#ifndef SERVER_RUN_SIGNALS_H
+#define SERVER_RUN_SIGNALS_H
+
+#include <stdbool.h>
+
+/* Call first of all. From then on SIGTERM and SIGINT are a wish to end, a second one ends the process at once, and
+ * SIGPIPE is ignored. false when the system refuses. */
+bool signals_install(void);
+
+bool signals_stop_wanted(void);
+
+/* Whether SIGHUP came since the last call. */
+bool signals_reload_wanted(void);
+
+/* Waits for a signal or for something to read from `descriptor` (-1: none), at most so long; true: there is. */
+bool signals_wait(int descriptor, int milliseconds);
+
+#endif

@@ -1,0 +1,168 @@
+/* Counting requests. The labels come from tables: whatever clients send, the number of series is bounded. */
+#include "server/watch/metrics.h"
+
+#include "server/config/version.h"
+#include "server/http/route.h"
+#include "server/listen/connections.h"
+#include "server/run/server.h"
+#include "server/watch/clock.h"
+#include "server/watch/histogram.h"
+#include "server/watch/process.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define METHODS (METHOD_OTHER + 1)
+#define STATUSES 24
+
+/* 0 stands for a request without a reply, and for any status that is not listed. */
+static const unsigned statuses[STATUSES] = {0,   200, 204, 304, 400, 401, 404, 405, 406, 408, 411,
+                                            413, 414, 415, 417, 422, 429, 431, 500, 501, 503, 505};
+
+enum {
+#define PROBLEM_INDEX(code, status, slug, title, advice) INDEX_##code,
+    PROBLEMS(PROBLEM_INDEX)
+#undef PROBLEM_INDEX
+        PROBLEM_COUNT
+};
+
+struct metrics {
+    uint64_t requests[ROUTE_MAX + 1][METHODS][STATUSES]; /* the last route: unknown paths */
+    struct histogram durations[ROUTE_MAX + 1];
+    struct histogram computing[ROUTE_MAX + 1];
+    struct histogram sizes_in, sizes_out, queue;
+    uint64_t rejected[PROBLEM_COUNT + 1];
+    uint64_t numbers;
+};
+
+struct metrics *metrics_new(void)
+{
+    return calloc(1, sizeof(struct metrics));
+}
+
+void metrics_free(struct metrics *metrics)
+{
+    free(metrics);
+}
+
+static size_t find_status(unsigned status)
+{
+    for (size_t i = 1; i < STATUSES; i++)
+        if (statuses[i] == status && status != 0)
+            return i;
+    return 0;
+}
+
+static double seconds_of(int64_t nanoseconds)
+{
+    return (double)nanoseconds / (double)CLOCK_SECOND;
+}
+
+void metrics_record(struct metrics *m, const struct metrics_request *r)
+{
+    size_t route = r->route ? route_index(r->route) : ROUTE_MAX;
+    m->requests[route][r->method][find_status(r->status)]++;
+    histogram_add(&m->durations[route], histogram_seconds(), seconds_of(r->duration));
+    histogram_add(&m->sizes_in, histogram_bytes(), (double)r->bytes_in);
+    histogram_add(&m->sizes_out, histogram_bytes(), (double)r->bytes_out);
+    m->rejected[r->refusal] += r->refusal != PROBLEM_NONE;
+    m->numbers += r->numbers;
+    if (r->queued)
+        histogram_add(&m->queue, histogram_seconds(), seconds_of(r->queue));
+    if (r->computed)
+        histogram_add(&m->computing[route], histogram_seconds(), r->compute_seconds);
+}
+
+static void write_head(struct buffer *out, const char *name, const char *type, const char *help)
+{
+    buffer_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void write_one(struct buffer *out, const char *name, const char *type, const char *help, uint64_t value)
+{
+    write_head(out, name, type, help);
+    buffer_format(out, "%s %" PRIu64 "\n", name, value);
+}
+
+static const char *name_route(size_t index)
+{
+    const struct route *route = index < ROUTE_MAX ? route_row(index) : NULL;
+    return route ? route->path : "other";
+}
+
+static void write_route_requests(const struct metrics *m, size_t route, struct buffer *out)
+{
+    for (size_t method = 0; method < METHODS; method++)
+        for (size_t status = 0; status < STATUSES; status++)
+            if (m->requests[route][method][status] > 0)
+                buffer_format(out, "attnd_http_requests_total{route=\"%s\",method=\"%s\",code=\"%u\"} %" PRIu64 "\n",
+                              name_route(route), request_head_method_name((enum method)method), statuses[status],
+                              m->requests[route][method][status]);
+}
+
+static void write_requests(const struct metrics *m, struct buffer *out)
+{
+    write_head(out, "attnd_http_requests_total", "counter",
+               "Finished requests; code 0: the client went away before the reply.");
+    for (size_t route = 0; route <= ROUTE_MAX; route++)
+        write_route_requests(m, route, out);
+}
+
+static void write_by_route(const struct histogram *histograms, const char *name, const char *label, struct buffer *out)
+{
+    char text[96];
+    for (size_t route = 0; route <= ROUTE_MAX; route++) {
+        if (histogram_count(&histograms[route]) == 0)
+            continue;
+        snprintf(text, sizeof text, "%s=\"%s\"", label, name_route(route));
+        histogram_write(&histograms[route], histogram_seconds(), name, text, out);
+    }
+}
+
+static void write_histograms(const struct metrics *m, struct buffer *out)
+{
+    write_head(out, "attnd_http_request_duration_seconds", "histogram", "From the head to the end of the reply.");
+    write_by_route(m->durations, "attnd_http_request_duration_seconds", "route", out);
+    write_head(out, "attnd_compute_duration_seconds", "histogram", "Computing, by operation.");
+    write_by_route(m->computing, "attnd_compute_duration_seconds", "op", out);
+    write_head(out, "attnd_http_request_size_bytes", "histogram", "Bodies of requests.");
+    histogram_write(&m->sizes_in, histogram_bytes(), "attnd_http_request_size_bytes", "", out);
+    write_head(out, "attnd_http_response_size_bytes", "histogram", "Bodies of replies.");
+    histogram_write(&m->sizes_out, histogram_bytes(), "attnd_http_response_size_bytes", "", out);
+    write_head(out, "attnd_queue_wait_seconds", "histogram", "Waiting for a worker.");
+    histogram_write(&m->queue, histogram_seconds(), "attnd_queue_wait_seconds", "", out);
+}
+
+static void write_rejected(const struct metrics *m, struct buffer *out)
+{
+    write_head(out, "attnd_rejected_total", "counter", "Refused requests by the code of the problem.");
+    for (size_t code = PROBLEM_NONE + 1; code <= PROBLEM_COUNT; code++)
+        buffer_format(out, "attnd_rejected_total{reason=\"%s\"} %" PRIu64 "\n", problem_slug((enum problem_code)code),
+                      m->rejected[code]);
+}
+
+static void write_state(const struct metrics *m, struct server *server, struct buffer *out)
+{
+    bool draining = atomic_load(&server->phase) >= SERVER_DRAINING;
+    write_one(out, "attnd_http_requests_in_flight", "gauge", "Requests between head and end of the reply.",
+              atomic_load(&server->exchanges));
+    write_one(out, "attnd_connections_open", "gauge", "Open connections.", connections_open(server->peers));
+    write_one(out, "attnd_queue_depth", "gauge", "Pieces of work that wait for a worker.", pool_waiting(server->pool));
+    write_one(out, "attnd_workers_busy", "gauge", "Workers that are computing.", pool_running(server->pool));
+    write_one(out, "attnd_bytes_held", "gauge", "Bytes held for bodies and for replies under way.",
+              atomic_load(&server->held.held));
+    write_one(out, "attnd_elements_processed_total", "counter", "Numbers in the replies.", m->numbers);
+    write_one(out, "attnd_draining", "gauge", "1 when the service is ending.", draining);
+    write_head(out, "attnd_build_info", "gauge", "What is running; always 1.");
+    buffer_format(out, "attnd_build_info{version=\"%s\",revision=\"%s\",simd=\"%s\"} 1\n", version_program(),
+                  version_revision(), version_simd());
+}
+
+void metrics_write(const struct metrics *metrics, struct server *server, struct buffer *out)
+{
+    write_requests(metrics, out);
+    write_histograms(metrics, out);
+    write_rejected(metrics, out);
+    write_state(metrics, server, out);
+    process_write_metrics(out);
+}

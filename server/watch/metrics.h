@@ -1,0 +1,39 @@
+/* What the service counts about itself, in Prometheus' text format. All of it belongs to the event thread. */
+#ifndef SERVER_WATCH_METRICS_H
+#define SERVER_WATCH_METRICS_H
+
+#include "api/numbers/buffer.h"
+#include "server/http/problem.h"
+#include "server/http/request_head.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct metrics;
+struct route;
+struct server;
+
+/* One finished request. */
+struct metrics_request {
+    const struct route *route; /* NULL: unknown path */
+    enum method method;
+    unsigned status;  /* 0: there was no reply */
+    int64_t duration; /* nanoseconds */
+    size_t bytes_in, bytes_out;
+    enum problem_code refusal;
+    bool queued; /* it waited for a worker: */
+    int64_t queue;
+    bool computed; /* a job ran: */
+    double compute_seconds;
+    size_t numbers;
+};
+
+struct metrics *metrics_new(void); /* NULL: no memory */
+void metrics_free(struct metrics *metrics);
+
+void metrics_record(struct metrics *metrics, const struct metrics_request *request);
+
+/* Appends everything: what was recorded, and the state of the service and of the process now. */
+void metrics_write(const struct metrics *metrics, struct server *server, struct buffer *out);
+
+#endif

@@ -1,0 +1,129 @@
+/* The bill: counted by hand for small sizes, and the published ratios of the cache. */
+#include "tests/api/exchange.h"
+
+#include <check.h>
+#include <stdio.h>
+
+static void check_number(const json_t *reply, const char *path, double expected)
+{
+    char full[200];
+    snprintf(full, sizeof full, "cost.%s", path);
+    double found = json_number_value(exchange_at(reply, full));
+    ck_assert_msg(found == expected, "%s is %.17g, not %.17g", path, found, expected);
+}
+
+/* b 1, H 4, G 2, n 2, m 3, d 2, e 1: P = 24 pairs. */
+#define GROUPED \
+    "{\"q\":[[[1,0],[0,1]],[[1,0],[0,1]],[[1,0],[0,1]],[[1,0],[0,1]]]," \
+    "\"k\":[[[1,0],[0,1],[1,1]],[[1,0],[0,1],[1,1]]],\"v\":[[[1],[2],[3]],[[1],[2],[3]]],\"include\":[\"cost\"]%s}"
+
+static json_t *bill(const char *members)
+{
+    char body[600];
+    snprintf(body, sizeof body, GROUPED, members);
+    return exchange_reply(body);
+}
+
+START_TEST(steps_of_plain_attention)
+{
+    json_t *r = bill("");
+    check_number(r, "request.heads", 4);
+    check_number(r, "request.kv_heads", 2);
+    check_number(r, "request.flops.scores", 2 * 24 * 2);
+    check_number(r, "request.flops.scaled", 24);
+    check_number(r, "request.flops.row_max", 24);
+    check_number(r, "request.flops.shifted", 24);
+    check_number(r, "request.flops.exp", 24);
+    check_number(r, "request.flops.row_sum", 24);
+    check_number(r, "request.flops.weights", 24);
+    check_number(r, "request.flops.output", 2 * 24 * 1);
+    check_number(r, "request.flops.total", 96 + 6 * 24 + 48);
+    ck_assert_uint_eq(json_object_size(exchange_at(r, "cost.request.flops")), 9);
+    check_number(r, "request.score_bytes.float32", 24 * 4);
+    check_number(r, "request.score_bytes.float16", 24 * 2);
+    check_number(r, "request.score_bytes.int8", 24);
+    json_decref(r);
+}
+END_TEST
+
+START_TEST(options_add_their_steps)
+{
+    json_t *r = bill(",\"softcap\":2,\"mask\":{\"bias\":[[0,0,0]],\"alibi\":true},\"dropout\":{\"p\":0.5},\"rope\":{}");
+    check_number(r, "request.flops.capped", 3 * 24);
+    check_number(r, "request.flops.biased", 4 * 24);
+    check_number(r, "request.flops.dropped", 24);
+    check_number(r, "request.flops.rope", 3 * 2 * (2 * 4 + 3 * 2));
+    check_number(r, "multi_head.flops.rope", 3 * 2 * (2 * 4 + 3 * 4));
+    json_decref(r);
+    r = exchange_reply(
+        "{\"x\":[[1,2,3],[4,5,6]],\"w_q\":[[1],[1],[1]],\"w_k\":[[1],[1],[1]],\"w_v\":[[1,1],[1,1],[1,1]],"
+        "\"w_o\":[[1,2,3,4],[1,2,3,4]],\"include\":[\"cost\"]}");
+    check_number(r, "request.flops.projections", 2 * 2 * 3 * (1 + 1 + 2));
+    check_number(r, "request.flops.output_projection", 2 * 2 * 2 * 4);
+    json_decref(r);
+    r = bill(",\"variant\":\"linear\"");
+    check_number(r, "request.flops.output", 4 * (2 * 3 * 2 * 1 + 2 * 2 * 2 * 1));
+    check_number(r, "request.flops.scaled", 4 * 2 * 1);
+    check_number(r, "request.flops.total", 80 + 8);
+    check_number(r, "request.score_bytes.float32", 0);
+    json_decref(r);
+}
+END_TEST
+
+START_TEST(cache_of_each_layout)
+{
+    json_t *r = bill("");
+    check_number(r, "request.cache_bytes_per_token.float32", 2 * (2 + 1) * 4);
+    check_number(r, "request.cache_bytes.float32", 3 * 24);
+    check_number(r, "multi_head.cache_bytes_per_token.float16", 4 * 3 * 2);
+    check_number(r, "multi_head.kv_heads", 4);
+    check_number(r, "grouped_query.kv_heads", 2);
+    check_number(r, "multi_query.kv_heads", 1);
+    check_number(r, "multi_query.cache_bytes_per_token.int8", 3);
+    check_number(r, "latent.latent_width", 8);
+    check_number(r, "latent.rotary_width", 64);
+    check_number(r, "latent.cache_bytes_per_token.float16", (8 + 64) * 2);
+    check_number(r, "latent.cache_bytes.float16", 3 * 72 * 2);
+    check_number(r, "latent.flops.scores", 2 * 24 * (8 + 64));
+    check_number(r, "latent.flops.output", 2 * 24 * 8);
+    json_decref(r);
+}
+END_TEST
+
+/* Without groups in the request: the largest divisor of H up to its root. */
+static const struct {
+    size_t heads, groups;
+} divisors[] = {{1, 1}, {2, 1}, {3, 1}, {4, 2}, {6, 2}, {8, 2}, {12, 3}, {16, 4}, {7, 1}};
+
+START_TEST(groups_beside_multi_head)
+{
+    struct buffer body = {0};
+    buffer_format(&body, "{\"heads\":%zu,\"include\":[\"cost\"]", divisors[_i].heads);
+    for (const char *name = "qkv"; *name; name++) {
+        buffer_format(&body, ",\"%c\":[[1", *name);
+        for (size_t h = 1; h < divisors[_i].heads; h++)
+            buffer_string(&body, ",1");
+        buffer_string(&body, "]]");
+    }
+    buffer_append(&body, "}", 2);
+    json_t *r = exchange_reply(body.data);
+    check_number(r, "grouped_query.kv_heads", (double)divisors[_i].groups);
+    check_number(r, "multi_head.cache_bytes_per_token.int8", 2 * (double)divisors[_i].heads);
+    json_decref(r);
+    buffer_free(&body);
+}
+END_TEST
+
+Suite *cost_json_suite(void);
+
+Suite *cost_json_suite(void)
+{
+    Suite *suite = suite_create("bill");
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, steps_of_plain_attention);
+    tcase_add_test(tests, options_add_their_steps);
+    tcase_add_test(tests, cache_of_each_layout);
+    tcase_add_loop_test(tests, groups_beside_multi_head, 0, (int)(sizeof divisors / sizeof *divisors));
+    suite_add_tcase(suite, tests);
+    return suite;
+}
