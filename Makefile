@@ -73,7 +73,7 @@ curl_LIBS = $(call once,curl_LIBS,$(PKG_CONFIG) --libs libcurl)
 # that runs up does not compile.
 
 LAYERS := core api server
-core_ROOMS := core
+core_ROOMS := core/cache core
 api_ROOMS := api/numbers api/json api/request api/reply api/text api/openapi api
 server_ROOMS := server/watch server/config server/http server/listen server/exchange server/run
 core_BELOW :=
@@ -156,9 +156,10 @@ build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy tests/.clang-tidy $(HEADERS) | buil
 -include $$(wildcard $B/$(1)/*.d)
 endef
 
-# $(1) a layer, $(2) one of its rooms; the folder of the layer itself holds all its rooms.
+# $(1) a layer, $(2) one of its rooms; the folder of the layer itself holds all its rooms. Rooms of core and of server
+# see their whole layer.
 define ROOM
-$(2)_SEES := $($(1)_BELOW) $(if $(filter $(2) server,$(1)),$(1),$(call upto,$(2),$($(1)_ROOMS)))
+$(2)_SEES := $($(1)_BELOW) $(if $(filter $(2) core server,$(1)),$(1),$(call upto,$(2),$($(1)_ROOMS)))
 $(if $(filter $(1),$(2)),,$(2)_USES = $$($(1)_USES))
 $(if $(filter $(1),$(2)),,$(2)_FLAGS = $$($(1)_FLAGS))
 $(call COMPILED,$(2),$(subst /,-,$(2)),deps-run)

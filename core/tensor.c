@@ -3,14 +3,24 @@
 
 #include <stdio.h>
 
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[] = {
+    [DTYPE_FLOAT64] = {"float64", 8},
+    [DTYPE_FLOAT32] = {"float32", 4},
+    [DTYPE_BOOL] = {"bool", 1},
+    [DTYPE_INT16] = {"int16", 2},
+};
+
 size_t dtype_size(enum dtype dtype)
 {
-    return dtype == DTYPE_FLOAT64 ? sizeof(double) : dtype == DTYPE_FLOAT32 ? sizeof(float) : 1;
+    return dtypes[dtype].size;
 }
 
 const char *dtype_name(enum dtype dtype)
 {
-    return dtype == DTYPE_FLOAT64 ? "float64" : dtype == DTYPE_FLOAT32 ? "float32" : "bool";
+    return dtypes[dtype].name;
 }
 
 struct tensor tensor_dense(enum dtype dtype, size_t rank, const size_t *shape, void *data)

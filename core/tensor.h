@@ -10,7 +10,8 @@
 enum dtype {
     DTYPE_FLOAT64,
     DTYPE_FLOAT32,
-    DTYPE_BOOL, /* one byte, 0 or 1 */
+    DTYPE_BOOL,  /* one byte, 0 or 1 */
+    DTYPE_INT16, /* codes of a quantised cache */
 };
 
 /* Strides count elements. data == NULL: absent. */
@@ -25,7 +26,7 @@ struct tensor {
 /* Bytes of one element. */
 size_t dtype_size(enum dtype dtype);
 
-/* "float64", "float32" or "bool". */
+/* "float64", "float32", "bool" or "int16". */
 const char *dtype_name(enum dtype dtype);
 
 /* A dense row-major view of `data`. */

@@ -11,6 +11,7 @@ double reference_element(struct tensor t, size_t index)
     case DTYPE_FLOAT32:
         return (double)((const float *)t.data)[index];
     case DTYPE_BOOL:
+    case DTYPE_INT16:
         break;
     }
     return ((const unsigned char *)t.data)[index];
