@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#define SLOTS 4096
-#define CLIENT_LIMITS_MAX 65536 /* that are remembered without a connection */
+#define SLOTS ((size_t)1 << 16)
+#define SWEPT 4 /* slots that are looked through for each client that is new: all of them in SLOTS / SWEPT */
 #define KEY_BYTES 8
 
 struct client {
@@ -23,9 +24,19 @@ struct client {
 
 struct client_limits {
     double rate, burst;
-    size_t count;
+    uint64_t seed[2]; /* unknown to clients: nobody can choose addresses that meet in one slot */
+    size_t count, swept;
+    struct client rest; /* all clients together that find no room */
     struct client *slots[SLOTS];
 };
+
+static void seed_hash(struct client_limits *clients)
+{
+    if (getrandom(clients->seed, sizeof clients->seed, GRND_NONBLOCK) == (ssize_t)sizeof clients->seed)
+        return;
+    clients->seed[0] = (uint64_t)clock_now();
+    clients->seed[1] = (uint64_t)(uintptr_t)clients;
+}
 
 struct client_limits *client_limits_new(double rate, size_t burst)
 {
@@ -34,6 +45,9 @@ struct client_limits *client_limits_new(double rate, size_t burst)
         return NULL;
     clients->rate = rate;
     clients->burst = (double)burst;
+    clients->rest.tokens = clients->burst;
+    clients->rest.refilled = clock_now();
+    seed_hash(clients);
     return clients;
 }
 
@@ -55,12 +69,19 @@ static bool read_key(const struct address *address, struct client *client)
     return client->v6 || address->family == ADDRESS_V4;
 }
 
+/* The finaliser of MurmurHash3: every bit of the result depends on every bit of `x`. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
+}
+
 static struct client **find_slot(struct client_limits *clients, const struct client *wanted)
 {
-    uint64_t sum = wanted->v6;
-    for (size_t i = 0; i < KEY_BYTES; i++)
-        sum = (sum ^ wanted->key[i]) * UINT64_C(0x100000001b3);
-    return &clients->slots[(sum >> 20) % SLOTS];
+    uint64_t key = 0;
+    memcpy(&key, wanted->key, sizeof key);
+    return &clients->slots[mix(mix(key ^ clients->seed[0]) + clients->seed[1] + wanted->v6) % SLOTS];
 }
 
 static void refill(const struct client_limits *clients, struct client *client, int64_t now)
@@ -72,31 +93,30 @@ static void refill(const struct client_limits *clients, struct client *client, i
     client->refilled = now;
 }
 
-/* Forgets those that are gone and could send a full burst again: nothing is lost with them. */
-static void sweep(struct client_limits *clients, int64_t now)
+/* Forgets those of a slot that are gone and could send a full burst again: nothing is lost with them. */
+static void sweep_slot(struct client_limits *clients, struct client **at, int64_t now)
 {
-    for (size_t i = 0; i < SLOTS; i++)
-        for (struct client **at = &clients->slots[i]; *at;) {
-            struct client *client = *at;
-            refill(clients, client, now);
-            if (client->connections > 0 || (clients->rate > 0 && client->tokens < clients->burst)) {
-                at = &client->next;
-                continue;
-            }
-            *at = client->next;
-            free(client);
-            clients->count--;
+    while (*at) {
+        struct client *client = *at;
+        refill(clients, client, now);
+        if (client->connections > 0 || (clients->rate > 0 && client->tokens < clients->burst)) {
+            at = &client->next;
+            continue;
         }
+        *at = client->next;
+        free(client);
+        clients->count--;
+    }
 }
 
 static struct client *add_client(struct client_limits *clients, const struct client *wanted)
 {
     int64_t now = clock_now();
-    if (clients->count >= CLIENT_LIMITS_MAX && clients->count % 1024 == 0)
-        sweep(clients, now);
-    struct client *client = clients->count < 4 * CLIENT_LIMITS_MAX ? malloc(sizeof *client) : NULL;
+    for (size_t i = 0; i < SWEPT; i++)
+        sweep_slot(clients, &clients->slots[clients->swept++ % SLOTS], now);
+    struct client *client = clients->count < CLIENT_LIMITS_MAX ? malloc(sizeof *client) : NULL;
     if (!client)
-        return NULL;
+        return &clients->rest;
     struct client **slot = find_slot(clients, wanted);
     *client = *wanted;
     client->tokens = clients->burst;
@@ -117,14 +137,13 @@ struct client *client_limits_open(struct client_limits *clients, const struct ad
         client = client->next;
     if (!client)
         client = add_client(clients, &wanted);
-    if (client)
-        client->connections++;
+    client->connections++;
     return client;
 }
 
 void client_limits_close(struct client_limits *clients, struct client *client)
 {
-    if (!client || --client->connections > 0 || clients->rate > 0)
+    if (!client || --client->connections > 0 || clients->rate > 0 || client == &clients->rest)
         return;
     struct client **at = find_slot(clients, client);
     while (*at != client)

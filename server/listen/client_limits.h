@@ -8,6 +8,8 @@
 
 struct address;
 
+#define CLIENT_LIMITS_MAX ((size_t)256 * 1024) /* clients that are told apart */
+
 struct client;
 struct client_limits;
 
@@ -15,8 +17,8 @@ struct client_limits;
 struct client_limits *client_limits_new(double rate, size_t burst); /* NULL: no memory */
 void client_limits_free(struct client_limits *clients);
 
-/* A connection from `address` opens, or a request that a proxy passes on; NULL when it is none of IP (a Unix socket) or
- * there is no memory: no limits then. */
+/* A connection from `address` opens, or a request that a proxy passes on; NULL when it is none of IP (a Unix socket):
+ * no limits then. Those past CLIENT_LIMITS_MAX, or past the memory, count as one client together. */
 struct client *client_limits_open(struct client_limits *clients, const struct address *address);
 void client_limits_close(struct client_limits *clients, struct client *client);
 

@@ -181,6 +181,51 @@ START_TEST(requests_are_counted_by_time)
 }
 END_TEST
 
+static struct client *open_number(struct client_limits *clients, uint32_t number)
+{
+    struct address address = {.family = ADDRESS_V4};
+    memcpy(address.bytes, &number, sizeof number);
+    return client_limits_open(clients, &address);
+}
+
+/* More clients than can be told apart are limited all the same: together. */
+START_TEST(clients_past_the_most_share_their_limits)
+{
+    struct client_limits *clients = client_limits_new(0.001, 2);
+    int64_t now = clock_now() + CLOCK_SECOND;
+    for (uint32_t i = 1; i <= CLIENT_LIMITS_MAX; i++)
+        ck_assert_double_eq(client_limits_delay(clients, open_number(clients, i), now), 0);
+    struct client *one = open_number(clients, CLIENT_LIMITS_MAX + 1);
+    struct client *two = open_number(clients, CLIENT_LIMITS_MAX + 2);
+    ck_assert_uint_eq(client_limits_connections(open_number(clients, 1)), 2);
+    ck_assert_ptr_eq(one, two);
+    ck_assert_uint_eq(client_limits_connections(two), 2);
+    ck_assert_double_eq(client_limits_delay(clients, one, now), 0);
+    ck_assert_double_eq(client_limits_delay(clients, two, now), 0);
+    ck_assert_double_gt(client_limits_delay(clients, one, now), 0);
+    client_limits_close(clients, one);
+    client_limits_close(clients, two);
+    ck_assert_ptr_eq(open_number(clients, CLIENT_LIMITS_MAX + 1), one);
+    client_limits_free(clients);
+}
+END_TEST
+
+/* Twice as many clients as can be told apart, one after the other: those that are gone make room. */
+START_TEST(clients_that_are_gone_are_forgotten)
+{
+    struct client_limits *clients = client_limits_new(1e6, 1);
+    for (uint32_t i = 1; i <= 2 * CLIENT_LIMITS_MAX; i++) {
+        struct client *client = open_number(clients, i);
+        client_limits_delay(clients, client, clock_now());
+        client_limits_close(clients, client);
+    }
+    struct client *last = open_number(clients, 2 * CLIENT_LIMITS_MAX + 1);
+    ck_assert_uint_eq(client_limits_connections(last), 1);
+    ck_assert_ptr_ne(open_number(clients, 2 * CLIENT_LIMITS_MAX + 2), last);
+    client_limits_free(clients);
+}
+END_TEST
+
 START_TEST(traces_are_read)
 {
     static const char *const bad[] = {"",
@@ -227,6 +272,8 @@ Suite *access_suite(void)
     tcase_add_test(tests, only_whole_lines_are_keys);
     tcase_add_test(tests, connections_are_counted_by_address);
     tcase_add_test(tests, requests_are_counted_by_time);
+    tcase_add_test(tests, clients_past_the_most_share_their_limits);
+    tcase_add_test(tests, clients_that_are_gone_are_forgotten);
     tcase_add_test(tests, traces_are_read);
     tcase_add_test(tests, etags_are_matched);
     suite_add_tcase(suite, tests);
