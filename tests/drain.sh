@@ -111,7 +111,7 @@ for ((i = 0; i < 20; i++)); do
     verdict "$([ $status -eq 0 ] && echo yes)" "SIGTERM while starting: exit status $status: $(tail -n 1 "$folder/log")"
 done
 
-# The second one does not wait.
+# The second one does not wait, when it comes after a second or more.
 status=0
 start --shutdown-delay 600
 await_port
@@ -120,6 +120,7 @@ until grep -q draining "$folder/log"; do
     kill -0 "$service" || break
     sleep 0.01
 done
+sleep 1.1
 kill -TERM "$service"
 wait "$service" || status=$?
 service=

@@ -1,6 +1,8 @@
 /* Signals: handlers set flags and write to a descriptor, for a thread of OpenBLAS may be the one that gets them. */
 #include "server/run/signals.h"
 
+#include "server/watch/clock.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,7 +13,7 @@
 #define EXIT_FORCED 3
 
 static int event = -1;
-static atomic_int wishes;
+static _Atomic int64_t wished; /* when the end was wished for; 0: not yet */
 static atomic_bool reload;
 
 static void wake(void)
@@ -20,10 +22,13 @@ static void wake(void)
     (void)!write(event, &one, sizeof one);
 }
 
+/* Some send the same wish several times in one go: to the process and to its group, or from two places. */
 static void note_stop(int signal)
 {
+    int64_t none = 0;
+    int64_t now = clock_now();
     (void)signal;
-    if (atomic_fetch_add(&wishes, 1) > 0)
+    if (!atomic_compare_exchange_strong(&wished, &none, now) && now - none >= CLOCK_SECOND)
         _exit(EXIT_FORCED);
     wake();
 }
@@ -51,7 +56,7 @@ bool signals_install(void)
 
 bool signals_stop_wanted(void)
 {
-    return atomic_load(&wishes) > 0;
+    return atomic_load(&wished) != 0;
 }
 
 bool signals_reload_wanted(void)

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* Call first of all. From then on SIGTERM and SIGINT are a wish to end, a second one ends the process at once, and
- * SIGPIPE is ignored. false when the system refuses. */
+/* Call first of all. From then on SIGTERM and SIGINT are a wish to end; one that comes a second later or more ends the
+ * process at once; SIGPIPE is ignored. false when the system refuses. */
 bool signals_install(void);
 
 bool signals_stop_wanted(void);

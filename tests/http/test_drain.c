@@ -13,7 +13,14 @@
 Suite *drain_suite(void);
 
 #define PATIENCE 90.0
-#define KEPT 0.5 /* seconds that an idle connection is kept */
+#define KEPT 0.5     /* seconds that an idle connection is kept */
+#define ONE_WISH 1.1 /* seconds after which another signal is another wish */
+
+static void pause_for(double seconds)
+{
+    for (double end = service_now() + seconds; service_now() < end;)
+        service_pause();
+}
 
 static char *write_slow(size_t n)
 {
@@ -142,8 +149,32 @@ START_TEST(readiness_goes_first_and_the_port_stays_for_the_delay)
     struct client_reply work = client_post(&service, "/v1/attention", SAMPLE_CAT);
     ck_assert_int_eq(work.status, 200);
     client_free(&work);
+    pause_for(ONE_WISH);
     service_signal(&service, SIGTERM);
     ck_assert_int_eq(service_wait(&service, PATIENCE), 3);
+    service_clean(&service);
+}
+END_TEST
+
+/* As "timeout" and some supervisors send them: to the process, and to its group. */
+START_TEST(signals_of_one_moment_count_as_one)
+{
+    struct service service = service_start(NULL);
+    struct wire wire = wire_open(&service);
+    ck_assert(wire_send(
+        &wire, "POST /v1/attention HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 37\r\n\r\n"));
+    ck_assert(wire_receive_text(&wire, "100 Continue", PATIENCE));
+    ck_assert(wire_send(&wire, "{\"q\":[[1,0]],"));
+    service_signal(&service, SIGTERM);
+    pause_for(0.02);
+    service_signal(&service, SIGTERM);
+    service_signal(&service, SIGINT);
+    ck_assert(service_logged(&service, "draining", 1, PATIENCE));
+    ck_assert(wire_send(&wire, "\"k\":[[1,0]],\"v\":[[1,2]]}"));
+    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 100);
+    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 200);
+    wire_close(&wire);
+    ck_assert_int_eq(service_wait(&service, PATIENCE), 0);
     service_clean(&service);
 }
 END_TEST
@@ -196,6 +227,7 @@ Suite *drain_suite(void)
     tcase_add_test(tests, drain_loses_no_slow_request);
     tcase_add_test(tests, drain_waits_for_a_slow_reader);
     tcase_add_test(tests, readiness_goes_first_and_the_port_stays_for_the_delay);
+    tcase_add_test(tests, signals_of_one_moment_count_as_one);
     tcase_add_test(tests, drain_timeout_ends_what_takes_too_long);
     tcase_add_test(tests, signal_right_after_the_start_is_a_clean_end);
     suite_add_tcase(suite, tests);
