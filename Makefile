@@ -156,10 +156,9 @@ build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy tests/.clang-tidy $(HEADERS) | buil
 -include $$(wildcard $B/$(1)/*.d)
 endef
 
-# $(1) a layer, $(2) one of its rooms; the folder of the layer itself holds all its rooms. Rooms of core and of server
-# see their whole layer.
+# $(1) a layer, $(2) one of its rooms; the folder of the layer itself holds all its rooms. Rooms of core see all of it.
 define ROOM
-$(2)_SEES := $($(1)_BELOW) $(if $(filter $(2) core server,$(1)),$(1),$(call upto,$(2),$($(1)_ROOMS)))
+$(2)_SEES := $($(1)_BELOW) $(if $(filter $(2) core,$(1)),$(1),$(call upto,$(2),$($(1)_ROOMS)))
 $(if $(filter $(1),$(2)),,$(2)_USES = $$($(1)_USES))
 $(if $(filter $(1),$(2)),,$(2)_FLAGS = $$($(1)_FLAGS))
 $(call COMPILED,$(2),$(subst /,-,$(2)),deps-run)

@@ -2,7 +2,6 @@
 #include "server/config/listen_address.h"
 
 #include "server/config/address.h"
-#include "server/listen/listener.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
@@ -18,9 +17,14 @@ static bool read_port(const char *text, unsigned *port)
     return *port <= 65535;
 }
 
+const char *listen_address_path(const char *address)
+{
+    return strncmp(address, "unix:", 5) == 0 ? address + 5 : NULL;
+}
+
 bool listen_address_split(const char *place, char *out, size_t size, unsigned *port)
 {
-    const char *path = listener_path(place);
+    const char *path = listen_address_path(place);
     const char *colon = strrchr(place, ':');
     *port = 0;
     if (path) {
@@ -34,15 +38,6 @@ bool listen_address_split(const char *place, char *out, size_t size, unsigned *p
     size_t length = (size_t)(colon - start) - brackets;
     snprintf(out, size, "%.*s", (int)length, start);
     return length > 0 && (brackets || !memchr(start, ':', length));
-}
-
-int listen_address_open(const char *place, unsigned *port, char *why, size_t size)
-{
-    char address[256];
-    if (listen_address_split(place, address, sizeof address, port))
-        return listener_open_new(address, port, why, size);
-    snprintf(why, size, "%.64s is no address with a port", place);
-    return -1;
 }
 
 struct name {

@@ -9,8 +9,8 @@
  * address, with port 0. false: it is neither. */
 bool listen_address_split(const char *place, char *out, size_t size, unsigned *port);
 
-/* The same as listener_open, but never a socket that systemd passed. */
-int listen_address_open(const char *place, unsigned *port, char *why, size_t size);
+/* The path that "unix:PATH" names; NULL for other addresses. */
+const char *listen_address_path(const char *address);
 
 /* Whether the connection came in by the listener, and not by another of the process. */
 bool listen_address_has(int listener, int connection);

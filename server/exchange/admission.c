@@ -2,19 +2,19 @@
 #include "server/exchange/admission.h"
 
 #include "server/exchange/exchange.h"
+#include "server/exchange/service.h"
 #include "server/http/content_encoding.h"
 #include "server/http/keys.h"
 #include "server/http/media_type.h"
 #include "server/listen/client_limits.h"
 #include "server/listen/connections.h"
-#include "server/run/server.h"
 
 #include <math.h>
 #include <string.h>
 
 bool admission_check_http(struct exchange *x, const char *method, const char *version)
 {
-    if (!request_head_read(&x->head, x->connection, method, version, x->server->settings.max_header, &x->refusal))
+    if (!request_head_read(&x->head, x->connection, method, version, x->service->settings.max_header, &x->refusal))
         return false;
     if (!x->peer || x->peer->target.code == PROBLEM_NONE)
         return true;
@@ -33,13 +33,13 @@ static bool check_load(struct exchange *x)
         return true;
     x->close = true; /* kept, it would be refused for ever */
     return problem_set(refusal, PROBLEM_CONNECTIONS, "More than %zu connections are open.",
-                       x->server->settings.max_connections);
+                       x->service->settings.max_connections);
 }
 
 /* The connections that were there before go on; behind a proxy it is requests that count. */
 static bool check_client_connections(struct exchange *x)
 {
-    size_t limit = x->server->settings.max_client_connections;
+    size_t limit = x->service->settings.max_client_connections;
     bool excess = x->forwarded ? limit > 0 && client_limits_connections(x->client) > limit
                                : x->peer->excess == PROBLEM_CLIENT_CONNECTIONS;
     if (!excess)
@@ -52,21 +52,21 @@ static bool check_client_connections(struct exchange *x)
 static bool check_key(struct exchange *x)
 {
     if (x->head.method == METHOD_OPTIONS || (x->route && (x->route->probe || x->route->open)) ||
-        keys_check(x->server->keys, x->head.authorization, x->head.api_key))
+        keys_check(x->service->keys, x->head.authorization, x->head.api_key))
         return true;
     return problem_set(&x->refusal, PROBLEM_UNAUTHORIZED, "Show a key: Authorization: Bearer KEY, or X-API-Key: KEY.");
 }
 
 static bool check_client(struct exchange *x)
 {
-    const struct settings *settings = &x->server->settings;
+    const struct settings *settings = &x->service->settings;
     if (!x->peer || (x->route && x->route->probe))
         return true;
     if (!check_client_connections(x))
         return false;
     if (x->head.method == METHOD_OPTIONS) /* a browser's question before its request, which counts */
         return true;
-    double delay = client_limits_delay(x->server->clients, x->client, x->begun);
+    double delay = client_limits_delay(x->service->clients, x->client, x->begun);
     if (delay <= 0)
         return true;
     x->retry_after = (unsigned)ceil(delay);
@@ -86,17 +86,17 @@ static bool check_route(struct exchange *x)
 
 static bool check_size(struct exchange *x)
 {
-    struct server *server = x->server;
-    size_t limit = server->settings.max_body;
+    struct service *service = x->service;
+    size_t limit = service->settings.max_body;
     if (x->head.length > limit) {
         x->refusal.limit = limit;
         return problem_set(&x->refusal, PROBLEM_BODY_TOO_LARGE, "The body has %zu bytes; the limit is %zu.",
                            x->head.length, limit);
     }
-    if (!budget_has(&server->held, x->head.length))
+    if (!budget_has(&service->held, x->head.length))
         return problem_set(&x->refusal, PROBLEM_NO_MEMORY,
                            "A body of %zu bytes does not fit in what is left of the %zu for all requests.",
-                           x->head.length, server->settings.memory);
+                           x->head.length, service->settings.memory);
     return true;
 }
 

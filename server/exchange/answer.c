@@ -2,12 +2,12 @@
 #include "server/exchange/answer.h"
 
 #include "server/exchange/exchange.h"
+#include "server/exchange/service.h"
 #include "server/exchange/stream.h"
 #include "server/http/content_encoding.h"
 #include "server/http/cors.h"
 #include "server/http/page_cache.h"
 #include "server/listen/connections.h"
-#include "server/run/server.h"
 #include "server/watch/clock.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void set_retry(struct MHD_Response *response, unsigned seconds)
 /* Every reply that the handlers make passes here. */
 static void set_headers(const struct exchange *x, const struct answer *answer, struct MHD_Response *response)
 {
-    bool last = x->close || atomic_load(&x->server->phase) >= SERVER_DRAINING;
+    bool last = x->close || atomic_load(&x->service->phase) >= SERVICE_DRAINING;
     set_header(response, "Content-Type", answer->media_type);
     set_header(response, "X-Request-Id", x->id);
     set_header(response, "X-Content-Type-Options", "nosniff");
@@ -54,9 +54,9 @@ static void set_headers(const struct exchange *x, const struct answer *answer, s
     set_header(response, "Server-Timing", answer->timing);
     set_header(response, "Connection", last ? "close" : NULL);
     set_header(response, "Content-Encoding", answer->packed ? "gzip" : NULL);
-    set_header(response, "Vary", cors_varies(&x->server->settings) ? "Origin, Accept-Encoding" : "Accept-Encoding");
+    set_header(response, "Vary", cors_varies(&x->service->settings) ? "Origin, Accept-Encoding" : "Accept-Encoding");
     set_retry(response, answer->retry_after);
-    cors_set_headers(response, &x->server->settings, &x->head, answer->allow);
+    cors_set_headers(response, &x->service->settings, &x->head, answer->allow);
 }
 
 static struct MHD_Response *make_buffer(struct exchange *x, struct buffer *body)
@@ -107,7 +107,7 @@ static struct MHD_Response *make_response(struct exchange *x, struct answer *ans
 static int64_t find_deadline(const struct exchange *x)
 {
     size_t parts = 1 + atomic_load_explicit(&x->sent, memory_order_relaxed) / ANSWER_PART;
-    return clock_now() + clock_from_seconds(x->server->settings.write_timeout) * (int64_t)parts;
+    return clock_now() + clock_from_seconds(x->service->settings.write_timeout) * (int64_t)parts;
 }
 
 static void pack_body(const struct exchange *x, struct answer *answer)
@@ -129,7 +129,7 @@ enum MHD_Result answer_send(struct exchange *x, struct answer *answer)
         return MHD_NO;
     }
     if (!response)
-        return MHD_queue_response(x->connection, 503, x->server->spent);
+        return MHD_queue_response(x->connection, 503, x->service->spent);
     set_headers(x, answer, response);
     enum MHD_Result queued = MHD_queue_response(x->connection, answer->status, response);
     MHD_destroy_response(response);

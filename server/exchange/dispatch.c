@@ -3,11 +3,11 @@
 
 #include "server/exchange/answer.h"
 #include "server/exchange/exchange.h"
+#include "server/exchange/service.h"
 #include "server/exchange/stream.h"
 #include "server/exchange/work.h"
 #include "server/http/media_type.h"
 #include "server/listen/connections.h"
-#include "server/run/server.h"
 #include "server/watch/clock.h"
 #include "server/watch/digits.h"
 
@@ -49,7 +49,7 @@ static enum MHD_Result send_result(struct exchange *x)
         work->reply = (struct buffer){0};
     } else {
         answer.packed = work->wants_gzip;
-        answer.stream = stream_new(x->server, x->connection, work->job, work->charged, work->wants_gzip, &x->sent);
+        answer.stream = stream_new(x->service, x->connection, work->job, work->charged, work->wants_gzip, &x->sent);
         work->charged = 0;
         work->job = NULL;
         answer.body.failed = !answer.stream;
@@ -60,15 +60,15 @@ static enum MHD_Result send_result(struct exchange *x)
 enum MHD_Result dispatch_finish(struct exchange *x)
 {
     struct problem problem = {.code = PROBLEM_NONE};
-    connections_attach(x->server->peers, x->peer, NULL);
+    connections_attach(x->service->connections, x->peer, (struct connection_wait){0});
     switch ((enum work_state)atomic_load(&x->work->state)) {
     case WORK_DONE:
         return send_result(x);
     case WORK_REFUSED:
-        problem_set(&problem, PROBLEM_QUEUE_FULL, "%zu requests are waiting already.", x->server->settings.queue);
+        problem_set(&problem, PROBLEM_QUEUE_FULL, "%zu requests are waiting already.", x->service->settings.queue);
         break;
     case WORK_LATE:
-        problem_set(&problem, PROBLEM_DEADLINE, "It was not finished within %g s.", x->server->settings.deadline);
+        problem_set(&problem, PROBLEM_DEADLINE, "It was not finished within %g s.", x->service->settings.deadline);
         break;
     case WORK_STOPPED:
         problem_set(&problem, PROBLEM_DRAINING, "The service is shutting down.");
@@ -84,15 +84,15 @@ enum MHD_Result dispatch_finish(struct exchange *x)
  * libmicrohttpd: whoever resumes must find the connection suspended). */
 static enum MHD_Result submit(struct exchange *x)
 {
-    int64_t deadline = clock_now() + clock_from_seconds(x->server->settings.deadline);
+    int64_t deadline = clock_now() + clock_from_seconds(x->service->settings.deadline);
     if (!connections_move(x->peer, CONNECTION_WORK, deadline))
         return MHD_NO;
-    if (!server_suspend(x->server, x->connection)) {
+    if (!connections_suspend(x->service->connections, x->connection)) {
         x->close = true;
         return answer_problem(x, &(struct problem){.code = PROBLEM_DRAINING}, NULL);
     }
     x->queued = true;
-    connections_attach(x->server->peers, x->peer, x->work);
+    connections_attach(x->service->connections, x->peer, work_wait(x->work));
     work_submit(x->work);
     return MHD_YES;
 }
@@ -109,7 +109,7 @@ enum MHD_Result dispatch_start(struct exchange *x)
     if (x->received < x->head.length)
         return MHD_NO;
     x->state = EXCHANGE_WORK;
-    x->work = work_new(x->server, x->connection, x->route->kind, find_format(x), &x->body, x->charged);
+    x->work = work_new(x->service, x->connection, x->route->kind, find_format(x), &x->body, x->charged);
     if (!x->work)
         return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
     x->charged = 0;

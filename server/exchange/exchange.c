@@ -4,15 +4,15 @@
 #include "server/exchange/admission.h"
 #include "server/exchange/answer.h"
 #include "server/exchange/dispatch.h"
+#include "server/exchange/metrics.h"
 #include "server/exchange/pages.h"
+#include "server/exchange/service.h"
 #include "server/exchange/work.h"
 #include "server/http/content_encoding.h"
 #include "server/http/page_cache.h"
 #include "server/listen/client_limits.h"
 #include "server/listen/connections.h"
-#include "server/run/server.h"
 #include "server/watch/clock.h"
-#include "server/watch/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +30,12 @@ static const char *find_path(const char *url)
 }
 
 /* Where probes and metrics have a listener of their own, it has nothing else, and only it has the metrics. */
-static const struct route *find_route(const struct server *server, const struct connection *peer, const char *url,
+static const struct route *find_route(const struct service *service, const struct connection *peer, const char *url,
                                       const char **name)
 {
     const struct route *route = route_find(find_path(url), name);
     bool side = peer && peer->side;
-    bool metrics = !server->settings.no_metrics && (side || !*server->settings.metrics_listen);
+    bool metrics = !service->settings.no_metrics && (side || !*service->settings.metrics_listen);
     if (route && ((route->page == pages_metrics && !metrics) || (side && !route->probe)))
         return NULL;
     return route;
@@ -50,35 +50,35 @@ static void find_client(struct exchange *x)
         memcpy(x->client_name, peer->name, sizeof x->client_name);
     else
         address_print(&(struct address){.family = ADDRESS_NONE}, x->client_name);
-    if (!peer || !proxies_trust(&x->server->proxies, &peer->address))
+    if (!peer || !proxies_trust(&x->service->proxies, &peer->address))
         return;
-    struct address client = proxies_find_client(&x->server->proxies, x->connection, &peer->address);
+    struct address client = proxies_find_client(&x->service->proxies, x->connection, &peer->address);
     address_print(&client, x->client_name);
     x->forwarded = memcmp(&client, &peer->address, sizeof client) != 0;
     if (x->forwarded)
-        x->client = client_limits_open(x->server->clients, &client);
+        x->client = client_limits_open(x->service->clients, &client);
 }
 
-static struct exchange *make_exchange(struct server *server, struct MHD_Connection *connection, const char *url)
+static struct exchange *make_exchange(struct service *service, struct MHD_Connection *connection, const char *url)
 {
     struct exchange *x = calloc(1, sizeof *x);
     if (!x)
         return NULL;
-    x->server = server;
+    x->service = service;
     x->connection = connection;
     x->peer = connections_find(connection);
     find_client(x);
-    x->route = find_route(server, x->peer, url, &x->name);
+    x->route = find_route(service, x->peer, url, &x->name);
     x->begun = clock_now();
-    x->deadline = x->begun + clock_from_seconds(server->settings.body_timeout);
-    atomic_fetch_add(&server->exchanges, 1);
+    x->deadline = x->begun + clock_from_seconds(service->settings.body_timeout);
+    atomic_fetch_add(&service->requests, 1);
     return x;
 }
 
 /* Whether a refused body is small enough to be read all the same, so that the connection can go on. */
 static bool can_discard(const struct exchange *x)
 {
-    return !x->head.expect && x->head.length <= x->server->settings.max_body + DISCARD_SLACK;
+    return !x->head.expect && x->head.length <= x->service->settings.max_body + DISCARD_SLACK;
 }
 
 static enum MHD_Result refuse_now(struct exchange *x)
@@ -119,25 +119,25 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
 static void drop_body(struct exchange *x)
 {
     buffer_free(&x->body);
-    budget_give(&x->server->held, x->charged);
+    budget_give(&x->service->held, x->charged);
     x->charged = 0;
     x->state = EXCHANGE_DISCARD;
 }
 
 static bool refuse_size(struct exchange *x)
 {
-    x->refusal.limit = x->server->settings.max_body;
+    x->refusal.limit = x->service->settings.max_body;
     return problem_set(&x->refusal, PROBLEM_BODY_TOO_LARGE, "The body has more than %zu bytes, the limit.",
                        x->refusal.limit);
 }
 
 static bool store(struct exchange *x, const char *data, size_t size)
 {
-    if (x->received > x->server->settings.max_body)
+    if (x->received > x->service->settings.max_body)
         return refuse_size(x);
-    if (!budget_take(&x->server->held, size))
+    if (!budget_take(&x->service->held, size))
         return problem_set(&x->refusal, PROBLEM_NO_MEMORY, "The %zu bytes for the bodies of all requests are spent.",
-                           x->server->settings.memory);
+                           x->service->settings.memory);
     x->charged += size;
     buffer_append(&x->body, data, size);
     return !x->body.failed || problem_set(&x->refusal, PROBLEM_NO_MEMORY, "There is no memory for the body.");
@@ -152,7 +152,7 @@ static bool was_told(const struct exchange *x)
  * on is refused in the middle all the same, and read up to twice the limit. */
 static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
 {
-    size_t enough = x->server->settings.max_body + DISCARD_SLACK;
+    size_t enough = x->service->settings.max_body + DISCARD_SLACK;
     x->received += *size;
     if (clock_now() > x->deadline || x->received > 2 * enough)
         return MHD_NO;
@@ -161,17 +161,31 @@ static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
     if (x->received > enough && x->peer && !was_told(x)) {
         if (x->refusal.code == PROBLEM_NONE)
             refuse_size(x);
-        connections_refuse(x->server->peers, x->peer, &x->refusal);
+        connections_refuse(x->service->connections, x->peer, &x->refusal);
     }
     *size = 0;
     return MHD_YES;
 }
 
+/* Made when it is asked for first. */
+static const struct page_cache_page *find_lasting(struct exchange *x, bool *missing)
+{
+    bool packed = content_encoding_wants_gzip(x->head.accept_encoding);
+    const struct page_cache_page *kept = page_cache_find(x->service->pages, x->route->path, x->name, packed);
+    struct page page = {0};
+    if (kept)
+        return kept;
+    x->route->page(x->service, x->name, &page);
+    *missing = page.status == 0;
+    if (*missing || !page_cache_keep(x->service->pages, x->route->path, x->name, &page.body, page.media_type))
+        return NULL;
+    return page_cache_find(x->service->pages, x->route->path, x->name, packed);
+}
+
 static enum MHD_Result send_lasting(struct exchange *x)
 {
     bool missing = false;
-    bool packed = content_encoding_wants_gzip(x->head.accept_encoding);
-    const struct page_cache_page *page = page_cache_find(x->server->shelf, x, packed, &missing);
+    const struct page_cache_page *page = find_lasting(x, &missing);
     if (missing)
         return answer_problem(
             x, &(struct problem){.code = PROBLEM_NOT_FOUND, .detail = "There is nothing of this name."}, NULL);
@@ -194,7 +208,12 @@ static enum MHD_Result send_page(struct exchange *x)
     } else if (x->route->lasting) {
         return send_lasting(x);
     } else {
-        x->route->page(x, &answer);
+        struct page page = {0};
+        x->route->page(x->service, x->name, &page);
+        answer.status = page.status;
+        answer.media_type = page.media_type;
+        answer.body = page.body;
+        answer.retry_after = page.retry_after;
     }
     return answer_send(x, &answer);
 }
@@ -216,28 +235,28 @@ static enum MHD_Result finish(struct exchange *x)
     return MHD_NO;
 }
 
-enum MHD_Result exchange_handle(void *server, struct MHD_Connection *connection, const char *url, const char *method,
+enum MHD_Result exchange_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
                                 const char *version, const char *data, size_t *size, void **context)
 {
     struct exchange *x = *context;
     if (x)
         return *size > 0 ? take(x, data, size) : finish(x);
-    x = make_exchange(server, connection, url);
+    x = make_exchange(service, connection, url);
     if (!x)
-        return MHD_queue_response(connection, 503, ((struct server *)server)->spent);
+        return MHD_queue_response(connection, 503, ((struct service *)service)->spent);
     *context = x;
     return begin(x, method, version);
 }
 
 void *exchange_note_target(void *context, const char *target, struct MHD_Connection *connection)
 {
-    struct server *server = context;
+    struct service *service = context;
     struct connection *peer = connections_find(connection);
     if (!peer)
         return NULL;
     peer->target = (struct problem){.code = PROBLEM_NONE};
     request_head_check_target(target, &peer->target);
-    connections_move(peer, CONNECTION_HEAD, clock_now() + clock_from_seconds(server->settings.header_timeout));
+    connections_move(peer, CONNECTION_HEAD, clock_now() + clock_from_seconds(service->settings.header_timeout));
     return NULL;
 }
 
@@ -250,7 +269,7 @@ static const char *find_message(const struct exchange *x, enum MHD_RequestTermin
 
 static void count_exchange(const struct exchange *x)
 {
-    metrics_record(x->server->metrics,
+    metrics_record(x->service->metrics,
                    &(struct metrics_request){.route = x->route,
                                              .method = x->head.method,
                                              .status = x->status,
@@ -268,9 +287,9 @@ static void count_exchange(const struct exchange *x)
 static void log_exchange(const struct exchange *x, enum MHD_RequestTerminationCode code)
 {
     enum log_level level = x->route && x->route->probe ? LOG_DEBUG : LOG_INFO;
-    if (!log_wants(x->server->log, level))
+    if (!log_wants(x->service->log, level))
         return;
-    log_request(x->server->log, level,
+    log_request(x->service->log, level,
                 &(struct log_request){.message = find_message(x, code),
                                       .id = x->id,
                                       .client = x->client_name,
@@ -296,7 +315,7 @@ static void note_cut(struct exchange *x)
 void exchange_complete(void *context, struct MHD_Connection *connection, void **slot,
                        enum MHD_RequestTerminationCode code)
 {
-    struct server *server = context;
+    struct service *service = context;
     struct exchange *x = *slot;
     (void)connection;
     if (!x)
@@ -304,8 +323,8 @@ void exchange_complete(void *context, struct MHD_Connection *connection, void **
     *slot = NULL;
     if (x->peer) {
         note_cut(x);
-        connections_attach(server->peers, x->peer, NULL);
-        connections_move(x->peer, CONNECTION_IDLE, clock_now() + clock_from_seconds(server->settings.idle_timeout));
+        connections_attach(service->connections, x->peer, (struct connection_wait){0});
+        connections_move(x->peer, CONNECTION_IDLE, clock_now() + clock_from_seconds(service->settings.idle_timeout));
     }
     log_exchange(x, code);
     count_exchange(x);
@@ -313,7 +332,7 @@ void exchange_complete(void *context, struct MHD_Connection *connection, void **
     work_release(x->work);
     request_head_free(&x->head);
     if (x->forwarded)
-        client_limits_close(server->clients, x->client);
+        client_limits_close(service->clients, x->client);
     free(x);
-    atomic_fetch_sub(&server->exchanges, 1);
+    atomic_fetch_sub(&service->requests, 1);
 }

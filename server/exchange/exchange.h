@@ -4,10 +4,10 @@
 
 #include "api/numbers/buffer.h"
 #include "server/config/address.h"
+#include "server/exchange/route.h"
 #include "server/http/problem.h"
 #include "server/http/request_head.h"
 #include "server/http/request_id.h"
-#include "server/http/route.h"
 #include "server/http/traceparent.h"
 
 #include <microhttpd.h>
@@ -18,7 +18,7 @@
 
 struct client;
 struct connection;
-struct server;
+struct service;
 struct work;
 
 /* What the next call of the handler is for. */
@@ -31,7 +31,7 @@ enum exchange_state {
 
 /* Belongs to the event thread. */
 struct exchange {
-    struct server *server;
+    struct service *service;
     struct MHD_Connection *connection;
     struct connection *peer;
     struct client *client; /* whose limits count; NULL: none do */
@@ -60,15 +60,15 @@ struct exchange {
     char trace[TRACEPARENT_SIZE];
 };
 
-/* For MHD_start_daemon; `server` is the struct server. */
-enum MHD_Result exchange_handle(void *server, struct MHD_Connection *connection, const char *url, const char *method,
+/* For MHD_start_daemon; `service` is the struct service. */
+enum MHD_Result exchange_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
                                 const char *version, const char *data, size_t *size, void **context);
 
 /* For MHD_OPTION_URI_LOG_CALLBACK: a request line has been read. */
-void *exchange_note_target(void *server, const char *target, struct MHD_Connection *connection);
+void *exchange_note_target(void *service, const char *target, struct MHD_Connection *connection);
 
 /* For MHD_OPTION_NOTIFY_COMPLETED: logs and frees. */
-void exchange_complete(void *server, struct MHD_Connection *connection, void **context,
+void exchange_complete(void *service, struct MHD_Connection *connection, void **context,
                        enum MHD_RequestTerminationCode code);
 
 #endif

@@ -5,26 +5,26 @@
 #include "api/openapi/examples.h"
 #include "api/openapi/openapi.h"
 #include "server/config/version.h"
-#include "server/exchange/answer.h"
-#include "server/exchange/exchange.h"
-#include "server/run/server.h"
-#include "server/watch/clock.h"
-#include "server/watch/metrics.h"
+#include "server/exchange/metrics.h"
+#include "server/exchange/service.h"
+#include "server/http/problem.h"
+#include "server/listen/connections.h"
 
 #include <string.h>
 
-static void finish_json(struct answer *answer, unsigned status)
+static void finish_json(struct page *page, unsigned status)
 {
-    buffer_string(&answer->body, "\n");
-    answer->status = status;
-    answer->media_type = "application/json";
+    buffer_string(&page->body, "\n");
+    page->status = status;
+    page->media_type = "application/json";
 }
 
-void pages_links(const struct exchange *exchange, struct answer *answer)
+void pages_links(const struct service *service, const char *name, struct page *page)
 {
-    struct writer w = {.out = &answer->body};
+    (void)service;
+    (void)name;
+    struct writer w = {.out = &page->body};
     const struct route *route = NULL;
-    (void)exchange;
     writer_object_begin(&w);
     writer_member_string(&w, "service", "attentiond");
     writer_member_string(&w, "version", version_program());
@@ -39,34 +39,36 @@ void pages_links(const struct exchange *exchange, struct answer *answer)
     }
     writer_array_end(&w);
     writer_object_end(&w);
-    finish_json(answer, 200);
+    finish_json(page, 200);
 }
 
-static void write_status(struct answer *answer, const char *word, unsigned status)
+static void write_status(struct page *page, const char *word, unsigned status)
 {
-    struct writer w = {.out = &answer->body};
+    struct writer w = {.out = &page->body};
     writer_object_begin(&w);
     writer_member_string(&w, "status", word);
     writer_member_string(&w, "version", version_program());
     writer_object_end(&w);
-    finish_json(answer, status);
+    finish_json(page, status);
 }
 
-void pages_alive(const struct exchange *exchange, struct answer *answer)
+void pages_alive(const struct service *service, const char *name, struct page *page)
 {
-    (void)exchange;
-    write_status(answer, "ok", 200);
+    (void)service;
+    (void)name;
+    write_status(page, "ok", 200);
 }
 
-void pages_ready(const struct exchange *exchange, struct answer *answer)
+void pages_ready(const struct service *service, const char *name, struct page *page)
 {
-    enum server_phase phase = atomic_load(&exchange->server->phase);
-    if (phase == SERVER_READY) {
-        write_status(answer, "ok", 200);
+    (void)name;
+    enum service_phase phase = atomic_load(&service->phase);
+    if (phase == SERVICE_READY) {
+        write_status(page, "ok", 200);
         return;
     }
-    write_status(answer, phase == SERVER_STARTING ? "starting" : "draining", 503);
-    answer->retry_after = 1;
+    write_status(page, phase == SERVICE_STARTING ? "starting" : "draining", 503);
+    page->retry_after = 1;
 }
 
 /* Every setting that is a number is a limit of some kind. */
@@ -110,10 +112,10 @@ static void write_features(struct writer *w)
     writer_array_end(w);
 }
 
-void pages_info(const struct exchange *exchange, struct answer *answer)
+void pages_info(const struct service *service, const char *name, struct page *page)
 {
-    const struct server *server = exchange->server;
-    struct writer w = {.out = &answer->body};
+    (void)name;
+    struct writer w = {.out = &page->body};
     writer_object_begin(&w);
     writer_member_string(&w, "service", "attentiond");
     writer_member_string(&w, "version", version_program());
@@ -122,66 +124,78 @@ void pages_info(const struct exchange *exchange, struct answer *answer)
     write_libraries(&w);
     writer_member_string(&w, "blas_kernel", version_kernel());
     writer_member_string(&w, "simd", version_simd());
-    writer_member_integer(&w, "workers", (int64_t)pool_workers(server->pool));
+    writer_member_integer(&w, "workers", (int64_t)pool_workers(service->pool));
     writer_member_integer(&w, "max_depth", 32);
-    write_limits(&w, &server->settings);
+    write_limits(&w, &service->settings);
     write_features(&w);
     writer_object_end(&w);
-    finish_json(answer, 200);
+    finish_json(page, 200);
 }
 
-void pages_metrics(const struct exchange *exchange, struct answer *answer)
+void pages_metrics(const struct service *service, const char *name, struct page *page)
 {
-    metrics_write(exchange->server->metrics, exchange->server, &answer->body);
-    answer->status = 200;
-    answer->media_type = "text/plain; version=0.0.4; charset=utf-8";
+    (void)name;
+    const struct metrics_state state = {.requests = atomic_load(&service->requests),
+                                        .connections = connections_open(service->connections),
+                                        .waiting = pool_waiting(service->pool),
+                                        .busy = pool_running(service->pool),
+                                        .held = atomic_load(&service->held.held),
+                                        .draining = atomic_load(&service->phase) >= SERVICE_DRAINING};
+    metrics_write(service->metrics, &state, &page->body);
+    page->status = 200;
+    page->media_type = "text/plain; version=0.0.4; charset=utf-8";
 }
 
-void pages_openapi(const struct exchange *exchange, struct answer *answer)
+void pages_openapi(const struct service *service, const char *name, struct page *page)
 {
-    (void)exchange;
-    answer->body.failed = !openapi_text(&answer->body);
-    answer->status = 200;
-    answer->media_type = "application/json";
+    (void)service;
+    (void)name;
+    page->body.failed = !openapi_text(&page->body);
+    page->status = 200;
+    page->media_type = "application/json";
 }
 
-void pages_problems(const struct exchange *exchange, struct answer *answer)
+void pages_problems(const struct service *service, const char *name, struct page *page)
 {
-    struct writer w = {.out = &answer->body};
-    (void)exchange;
+    (void)service;
+    (void)name;
+    struct writer w = {.out = &page->body};
     writer_array_begin(&w);
     for (enum problem_code code = PROBLEM_NONE + 1; code <= PROBLEM_INTERNAL; code++)
         problem_explain(&w, code);
     writer_array_end(&w);
-    finish_json(answer, 200);
+    finish_json(page, 200);
 }
 
 /* An unknown name leaves the status at 0. */
-void pages_problem(const struct exchange *exchange, struct answer *answer)
+void pages_problem(const struct service *service, const char *name, struct page *page)
 {
-    struct writer w = {.out = &answer->body};
-    enum problem_code code = problem_find(exchange->name);
+    (void)service;
+    struct writer w = {.out = &page->body};
+    enum problem_code code = problem_find(name);
     if (code == PROBLEM_NONE)
         return;
     problem_explain(&w, code);
-    finish_json(answer, 200);
+    finish_json(page, 200);
 }
 
-void pages_examples(const struct exchange *exchange, struct answer *answer)
+void pages_examples(const struct service *service, const char *name, struct page *page)
 {
-    (void)exchange;
-    answer->body.failed = !examples_list(&answer->body);
-    answer->status = 200;
-    answer->media_type = "application/json";
+    (void)service;
+    (void)name;
+    page->body.failed = !examples_list(&page->body);
+    page->status = 200;
+    page->media_type = "application/json";
 }
 
 /* An unknown name leaves the status at 0. */
-void pages_example(const struct exchange *exchange, struct answer *answer)
+void pages_example(const struct service *service, const char *name, struct page *page)
 {
-    const struct example *example = examples_find(exchange->name);
+    (void)service;
+    const struct example *example = examples_find(name);
     if (!example)
         return;
-    buffer_string(&answer->body, example->body);
-    answer->status = 200;
-    answer->media_type = "application/json";
+    buffer_string(&page->body, example->body);
+    page->status = 200;
+    page->media_type = "application/json";
 }

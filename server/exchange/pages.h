@@ -2,7 +2,7 @@
 #ifndef SERVER_EXCHANGE_PAGES_H
 #define SERVER_EXCHANGE_PAGES_H
 
-#include "server/http/route.h"
+#include "server/exchange/route.h"
 
 route_page pages_links;
 route_page pages_alive;

@@ -2,9 +2,9 @@
 #include "server/exchange/stream.h"
 
 #include "server/exchange/answer.h"
+#include "server/exchange/service.h"
 #include "server/http/content_encoding.h"
 #include "server/listen/connections.h"
-#include "server/run/server.h"
 #include "server/watch/clock.h"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ struct json_path {
 /* Held by the response and by every block on its way through the pool; the last one frees it. What is below the mutex
  * is under it. */
 struct stream {
-    struct server *server;
+    struct service *service;
     struct MHD_Connection *connection; /* valid while `waiting`, or on the event thread before stream_close */
     struct job *job;
     size_t charged; /* for the job */
@@ -54,7 +54,7 @@ static void free_stream(struct stream *stream)
     }
     pthread_mutex_destroy(&stream->mutex);
     job_free(stream->job);
-    budget_give(&stream->server->held, stream->charged);
+    budget_give(&stream->service->held, stream->charged);
     free(stream);
 }
 
@@ -67,17 +67,17 @@ static void release(struct stream *stream)
         free_stream(stream);
 }
 
-struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job, size_t charged,
+struct stream *stream_new(struct service *service, struct MHD_Connection *connection, struct job *job, size_t charged,
                           bool packed, atomic_size_t *sent)
 {
-    size_t window = 2 * pool_workers(server->pool);
+    size_t window = 2 * pool_workers(service->pool);
     struct stream *stream = calloc(1, sizeof *stream + window * sizeof *stream->places);
     if (!stream) {
         job_free(job);
-        budget_give(&server->held, charged);
+        budget_give(&service->held, charged);
         return NULL;
     }
-    stream->server = server;
+    stream->service = service;
     stream->connection = connection;
     stream->peer = connections_find(connection);
     stream->job = job;
@@ -142,7 +142,7 @@ static void deliver(struct json_path *place)
         stream->waiting = false;
     pthread_mutex_unlock(&stream->mutex);
     if (wake)
-        server_resume(stream->server, stream->connection);
+        connections_resume(stream->service->connections, stream->connection);
 }
 
 static void run_encode(void *context)
@@ -161,7 +161,7 @@ static void run_encode(void *context)
 /* Streams leave half of the queue to new requests. */
 static bool has_room(struct stream *stream)
 {
-    return pool_waiting(stream->server->pool) <= stream->server->settings.queue / 2;
+    return pool_waiting(stream->service->pool) <= stream->service->settings.queue / 2;
 }
 
 static bool submit_block(struct stream *stream, struct json_path *place)
@@ -170,7 +170,7 @@ static bool submit_block(struct stream *stream, struct json_path *place)
     place->state = PLACE_TAKEN;
     stream->holders++;
     pthread_mutex_unlock(&stream->mutex);
-    if (has_room(stream) && pool_submit_brief(stream->server->pool, run_encode, place))
+    if (has_room(stream) && pool_submit_brief(stream->service->pool, run_encode, place))
         return true;
     pthread_mutex_lock(&stream->mutex);
     place->state = PLACE_FREE;
@@ -204,7 +204,7 @@ static enum arrival await_block(struct stream *stream, struct json_path *place)
     enum arrival arrival = ARRIVAL_READY;
     pthread_mutex_lock(&stream->mutex);
     if (place->state != PLACE_FULL) {
-        stream->waiting = server_suspend(stream->server, stream->connection);
+        stream->waiting = connections_suspend(stream->service->connections, stream->connection);
         arrival = stream->waiting ? ARRIVAL_PARKED : ARRIVAL_STOPPED;
     }
     pthread_mutex_unlock(&stream->mutex);
@@ -218,7 +218,7 @@ static void start_clock(struct stream *stream)
         return;
     stream->part = 0;
     connections_move(stream->peer, CONNECTION_REPLY,
-                     clock_now() + clock_from_seconds(stream->server->settings.write_timeout));
+                     clock_now() + clock_from_seconds(stream->service->settings.write_timeout));
 }
 
 static void stop_clock(struct stream *stream)

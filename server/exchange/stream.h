@@ -12,12 +12,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct server;
+struct service;
 struct stream;
 
 /* `packed`: as gzip. Takes over `job` and the bytes `charged` for it to the server's budget (also when it returns NULL:
  * no memory). `sent` counts the bytes handed over; it must live as long as stream_read may be called. */
-struct stream *stream_new(struct server *server, struct MHD_Connection *connection, struct job *job, size_t charged,
+struct stream *stream_new(struct service *service, struct MHD_Connection *connection, struct job *job, size_t charged,
                           bool packed, atomic_size_t *sent);
 
 /* For MHD_create_response_from_callback: the reader and its end. After stream_close the workers that still encode for

@@ -1,7 +1,7 @@
 /* A computation between a connection and the pool. */
 #include "server/exchange/work.h"
 
-#include "server/run/server.h"
+#include "server/exchange/service.h"
 #include "server/watch/clock.h"
 
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #define BRIEF_WORK 300e6                 /* operations: about ten milliseconds */
 #define BRIEF_ROOM ((double)(16 << 20))  /* bytes: they come on top of --request-memory for each worker */
 
-struct work *work_new(struct server *server, struct MHD_Connection *connection, enum job_kind kind,
+struct work *work_new(struct service *service, struct MHD_Connection *connection, enum job_kind kind,
                       enum job_format format, struct buffer *body, size_t charged)
 {
     struct work *work = calloc(1, sizeof *work);
     if (!work)
         return NULL;
-    work->server = server;
+    work->service = service;
     work->connection = connection;
     work->kind = kind;
     work->format = format;
@@ -30,14 +30,15 @@ struct work *work_new(struct server *server, struct MHD_Connection *connection, 
     return work;
 }
 
-void work_hold(struct work *work)
+static void hold(void *context)
 {
+    struct work *work = context;
     atomic_fetch_add(&work->holders, 1);
 }
 
 static void give_back(struct work *work)
 {
-    budget_give(&work->server->held, work->charged);
+    budget_give(&work->service->held, work->charged);
     work->charged = 0;
 }
 
@@ -66,11 +67,11 @@ static void set_problem(struct work *work, const struct error *err)
 static bool decode(struct work *work, struct read_context means, struct error *err)
 {
     if (!work->job) {
-        size_t limit = work->server->settings.max_body;
+        size_t limit = work->service->settings.max_body;
         if (work->coding != CONTENT_ENCODING_NONE &&
-            !content_encoding_unpack(&work->body, work->coding, limit, &work->server->held, &work->charged, err))
+            !content_encoding_unpack(&work->body, work->coding, limit, &work->service->held, &work->charged, err))
             return false;
-        work->job = job_new(&work->server->limits, work->kind, work->format, &work->body, means, err);
+        work->job = job_new(&work->service->limits, work->kind, work->format, &work->body, means, err);
     }
     give_back(work);
     return work->job != NULL;
@@ -80,7 +81,7 @@ static bool decode(struct work *work, struct read_context means, struct error *e
 static bool charge_job(struct work *work, const char *reason, struct error *err)
 {
     size_t held = job_held(work->job);
-    if (!budget_take(&work->server->held, held))
+    if (!budget_take(&work->service->held, held))
         return error_set(err, ERROR_MEMORY, "", "The %zu bytes for %s do not fit now.", held, reason);
     work->charged = held;
     return true;
@@ -109,7 +110,7 @@ bool work_try(struct work *work)
     err.count = 0;
     err.placed = false;
     work->queued = work->begun = clock_now();
-    if (decode(work, (struct read_context){.memory = work->server->memory}, &err) && job_work(work->job) > TINY_WORK)
+    if (decode(work, (struct read_context){.memory = work->service->memory}, &err) && job_work(work->job) > TINY_WORK)
         return false;
     if (!work->job || !job_run(work->job, NULL, &work->cancel, &err) || !encode(work, &err))
         set_problem(work, &err);
@@ -122,7 +123,7 @@ static void settle(struct work *work, enum work_state state)
 {
     int pending = WORK_PENDING;
     if (atomic_compare_exchange_strong(&work->state, &pending, (int)state))
-        server_resume(work->server, work->connection);
+        connections_resume(work->service->connections, work->connection);
 }
 
 /* Waits for tasks of large requests, not for their ends. What a body asks for is known when it has been read. */
@@ -138,7 +139,7 @@ static void run_work(void *context);
 static void enqueue(struct work *work)
 {
     bool (*submit)(struct pool *, pool_job *, void *) = is_brief(work) ? pool_submit_brief : pool_submit;
-    if (submit(work->server->pool, run_work, work))
+    if (submit(work->service->pool, run_work, work))
         return;
     settle(work, WORK_REFUSED);
     work_release(work);
@@ -148,7 +149,7 @@ static void enqueue(struct work *work)
  * no limit counts: it waits for its turn, charged. */
 static bool put_back(struct work *work, struct error *err)
 {
-    return pool_cutting_in(work->server->pool) && !is_brief(work) && charge_job(work, "a request that waits", err);
+    return pool_cutting_in(work->service->pool) && !is_brief(work) && charge_job(work, "a request that waits", err);
 }
 
 static void run_work(void *context)
@@ -158,12 +159,12 @@ static void run_work(void *context)
     work->begun = clock_now();
     if (atomic_load(&work->cancel))
         error_set(&err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
-    else if (decode(work, (struct read_context){.pool = work->server->pool, .cancel = &work->cancel}, &err)) {
+    else if (decode(work, (struct read_context){.pool = work->service->pool, .cancel = &work->cancel}, &err)) {
         if (put_back(work, &err)) {
             enqueue(work);
             return;
         }
-        if (err.code == ERROR_NONE && job_run(work->job, work->server->pool, &work->cancel, &err))
+        if (err.code == ERROR_NONE && job_run(work->job, work->service->pool, &work->cancel, &err))
             encode(work, &err);
     }
     if (err.code != ERROR_NONE)
@@ -175,12 +176,19 @@ static void run_work(void *context)
 void work_submit(struct work *work)
 {
     work->queued = clock_now();
-    work_hold(work);
+    hold(work);
     enqueue(work);
 }
 
-void work_abandon(struct work *work, enum work_state reason)
+static void abandon(void *context, enum problem_code reason)
 {
+    struct work *work = context;
     atomic_store(&work->cancel, true);
-    settle(work, reason);
+    settle(work, reason == PROBLEM_DEADLINE ? WORK_LATE : reason == PROBLEM_DRAINING ? WORK_STOPPED : WORK_UNWANTED);
+    work_release(work);
+}
+
+struct connection_wait work_wait(struct work *work)
+{
+    return (struct connection_wait){.what = work, .keep = hold, .abandon = abandon};
 }

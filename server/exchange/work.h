@@ -6,13 +6,14 @@
 #include "api/job.h"
 #include "server/http/content_encoding.h"
 #include "server/http/problem.h"
+#include "server/listen/connections.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct server;
+struct service;
 
 enum work_state {
     WORK_PENDING,
@@ -24,7 +25,7 @@ enum work_state {
 };
 
 struct work {
-    struct server *server;
+    struct service *service;
     struct MHD_Connection *connection;
     char request_id[129];
     const char *instance;
@@ -49,9 +50,8 @@ struct work {
 };
 
 /* A new piece of work that takes over `body` and its charge; NULL when there is no memory. */
-struct work *work_new(struct server *server, struct MHD_Connection *connection, enum job_kind kind,
+struct work *work_new(struct service *service, struct MHD_Connection *connection, enum job_kind kind,
                       enum job_format format, struct buffer *body, size_t charged);
-void work_hold(struct work *work);
 void work_release(struct work *work); /* NULL is fine */
 
 /* Does it here and now if it is tiny: true, and the result is there. false: it has to go to the pool. */
@@ -60,7 +60,7 @@ bool work_try(struct work *work);
 /* Hands it to the pool; the connection must be suspended. It is resumed when state has left WORK_PENDING. */
 void work_submit(struct work *work);
 
-/* Gives it up for `reason`, if it is still pending. */
-void work_abandon(struct work *work, enum work_state reason);
+/* What the connection waits for, and how to give it up. */
+struct connection_wait work_wait(struct work *work);
 
 #endif

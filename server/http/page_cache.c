@@ -1,8 +1,6 @@
 /* Pages made once. */
 #include "server/http/page_cache.h"
 
-#include "server/exchange/answer.h"
-#include "server/exchange/exchange.h"
 #include "server/http/content_encoding.h"
 
 #include <inttypes.h>
@@ -11,13 +9,14 @@
 #include <string.h>
 
 struct entry {
-    struct entry *next;                   /* of the route */
+    struct entry *next;
     struct page_cache_page plain, packed; /* packed.body is empty when it does not pay */
-    char name[];                          /* "" where the route has none */
+    const char *path;
+    char name[];
 };
 
 struct page_cache {
-    struct entry *entries[ROUTE_MAX];
+    struct entry *first;
 };
 
 struct page_cache *page_cache_new(void)
@@ -32,15 +31,14 @@ static void free_entry(struct entry *entry)
     free(entry);
 }
 
-void page_cache_free(struct page_cache *shelf)
+void page_cache_free(struct page_cache *pages)
 {
-    for (size_t i = 0; shelf && i < ROUTE_MAX; i++)
-        while (shelf->entries[i]) {
-            struct entry *next = shelf->entries[i]->next;
-            free_entry(shelf->entries[i]);
-            shelf->entries[i] = next;
-        }
-    free(shelf);
+    while (pages && pages->first) {
+        struct entry *next = pages->first->next;
+        free_entry(pages->first);
+        pages->first = next;
+    }
+    free(pages);
 }
 
 /* FNV-1a, 64 bits. */
@@ -70,49 +68,35 @@ static void pack_entry(struct entry *entry)
     set_etag(&entry->packed);
 }
 
-/* Only what there is is kept, so that strangers cannot fill the shelf. */
-static struct entry *make_entry(const struct exchange *exchange, bool *missing)
+const struct page_cache_page *page_cache_find(const struct page_cache *pages, const char *path, const char *name,
+                                              bool packed)
 {
-    struct answer answer = {0};
-    size_t length = strlen(exchange->name);
-    struct entry *entry = calloc(1, sizeof *entry + length + 1);
+    const struct entry *entry = pages->first;
+    while (entry && (strcmp(entry->path, path) != 0 || strcmp(entry->name, name) != 0))
+        entry = entry->next;
     if (!entry)
         return NULL;
-    memcpy(entry->name, exchange->name, length);
-    exchange->route->page(exchange, &answer);
-    *missing = answer.status == 0;
-    entry->plain.body = answer.body;
-    entry->plain.media_type = answer.media_type;
-    if (*missing || answer.body.failed) {
-        free_entry(entry);
-        return NULL;
+    return packed && entry->packed.body.length > 0 ? &entry->packed : &entry->plain;
+}
+
+bool page_cache_keep(struct page_cache *pages, const char *path, const char *name, struct buffer *body,
+                     const char *media_type)
+{
+    struct entry *entry = body->failed ? NULL : calloc(1, sizeof *entry + strlen(name) + 1);
+    if (!entry) {
+        buffer_free(body);
+        return false;
     }
+    entry->path = path;
+    strcpy(entry->name, name);
+    entry->plain.body = *body;
+    entry->plain.media_type = media_type;
+    *body = (struct buffer){0};
     set_etag(&entry->plain);
     pack_entry(entry);
-    return entry;
-}
-
-static struct entry *find_entry(struct entry *entry, const char *name)
-{
-    while (entry && strcmp(entry->name, name) != 0)
-        entry = entry->next;
-    return entry;
-}
-
-const struct page_cache_page *page_cache_find(struct page_cache *shelf, const struct exchange *exchange, bool packed,
-                                              bool *missing)
-{
-    struct entry **first = &shelf->entries[route_index(exchange->route)];
-    struct entry *entry = find_entry(*first, exchange->name);
-    *missing = false;
-    if (!entry) {
-        entry = make_entry(exchange, missing);
-        if (!entry)
-            return NULL;
-        entry->next = *first;
-        *first = entry;
-    }
-    return packed && entry->packed.body.length > 0 ? &entry->packed : &entry->plain;
+    entry->next = pages->first;
+    pages->first = entry;
+    return true;
 }
 
 /* The comparison is weak: W/ is passed over. */

@@ -3,7 +3,6 @@
 
 #include "server/config/listen_address.h"
 #include "server/config/settings.h"
-#include "server/exchange/work.h"
 #include "server/listen/client_limits.h"
 #include "server/listen/raw_refusal.h"
 #include "server/listen/tls.h"
@@ -20,14 +19,14 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#define ABANDONED_MAX 64 /* pieces of work given up in one go */
+#define ABANDONED_MAX 64 /* waits given up in one go */
 #define GONE_MILLISECONDS 200
 #define STATE_BITS 3 /* the deadline, in ms, is above them: both change in one step */
 
 struct entry {
     struct connection peer; /* first: a peer is its entry */
     struct entry *previous, *next;
-    struct work *work;
+    struct connection_wait held;
     int descriptor;
     _Atomic uint64_t wait; /* state and deadline */
     _Atomic int64_t moved; /* when a request last began or ended */
@@ -42,6 +41,8 @@ struct connections {
     pthread_mutex_t mutex; /* the list, and that a listed descriptor is open */
     struct entry *first;
     size_t open;
+    atomic_size_t suspended; /* that someone has still to resume */
+    atomic_bool stopping;
 };
 
 static uint64_t pack_wait(enum connection_state state, int64_t deadline)
@@ -167,11 +168,28 @@ enum problem_code connections_told(const struct connection *peer)
     return (enum problem_code)atomic_load(&((const struct entry *)peer)->told);
 }
 
-void connections_attach(struct connections *peers, struct connection *peer, struct work *work)
+void connections_attach(struct connections *peers, struct connection *peer, struct connection_wait wait)
 {
     pthread_mutex_lock(&peers->mutex);
-    ((struct entry *)peer)->work = work;
+    ((struct entry *)peer)->held = wait;
     pthread_mutex_unlock(&peers->mutex);
+}
+
+bool connections_suspend(struct connections *peers, struct MHD_Connection *connection)
+{
+    atomic_fetch_add(&peers->suspended, 1);
+    if (atomic_load(&peers->stopping)) {
+        atomic_fetch_sub(&peers->suspended, 1);
+        return false;
+    }
+    MHD_suspend_connection(connection);
+    return true;
+}
+
+void connections_resume(struct connections *peers, struct MHD_Connection *connection)
+{
+    MHD_resume_connection(connection);
+    atomic_fetch_sub(&peers->suspended, 1);
 }
 
 size_t connections_open(struct connections *peers)
@@ -238,27 +256,25 @@ static bool has_unread(int descriptor)
 struct given_up {
     size_t count;
     struct {
-        struct work *work;
-        enum work_state reason;
+        struct connection_wait held;
+        enum problem_code reason;
     } pieces[ABANDONED_MAX];
 };
 
-static void give_up(struct given_up *list, struct entry *entry, enum work_state reason)
+static void give_up(struct given_up *list, const struct entry *entry, enum problem_code reason)
 {
     if (list->count == ABANDONED_MAX)
         return;
-    work_hold(entry->work);
-    list->pieces[list->count].work = entry->work;
+    entry->held.keep(entry->held.what);
+    list->pieces[list->count].held = entry->held;
     list->pieces[list->count++].reason = reason;
 }
 
 /* Resuming takes libmicrohttpd's locks, so it is done without ours. */
-static void abandon_all(struct given_up *list)
+static void abandon_all(const struct given_up *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        work_abandon(list->pieces[i].work, list->pieces[i].reason);
-        work_release(list->pieces[i].work);
-    }
+    for (size_t i = 0; i < list->count; i++)
+        list->pieces[i].held.abandon(list->pieces[i].held.what, list->pieces[i].reason);
 }
 
 static void check_late(const struct connections *peers, struct entry *entry, uint64_t wait)
@@ -292,8 +308,8 @@ static void check_entry(const struct connections *peers, struct entry *entry, ui
     if (find_state(wait) == CONNECTION_CUT)
         return;
     bool gone = !late && has_hung_up(entry->descriptor);
-    if (entry->work && (late || gone))
-        give_up(list, entry, late ? WORK_LATE : WORK_UNWANTED);
+    if (entry->held.what && (late || gone))
+        give_up(list, entry, late ? PROBLEM_DEADLINE : PROBLEM_NONE);
     else if (late)
         check_late(peers, entry, wait);
     else if (gone)
@@ -311,16 +327,17 @@ void connections_reap(struct connections *peers)
     abandon_all(&list);
 }
 
-size_t connections_abandon(struct connections *peers)
+size_t connections_stop(struct connections *peers)
 {
     struct given_up list = {0};
+    atomic_store(&peers->stopping, true);
     pthread_mutex_lock(&peers->mutex);
     for (struct entry *entry = peers->first; entry; entry = entry->next)
-        if (entry->work)
-            give_up(&list, entry, WORK_STOPPED);
+        if (entry->held.what)
+            give_up(&list, entry, PROBLEM_DRAINING);
     pthread_mutex_unlock(&peers->mutex);
     abandon_all(&list);
-    return list.count;
+    return atomic_load(&peers->suspended);
 }
 
 static bool has_unsent(int descriptor)

@@ -16,7 +16,6 @@
 struct client;
 struct client_limits;
 struct settings;
-struct work;
 struct connections;
 
 /* What a connection is waiting for. */
@@ -67,16 +66,31 @@ void connections_refuse(struct connections *peers, struct connection *peer, cons
 /* What a connection was told from outside, when it was cut or by connections_refuse; PROBLEM_NONE: nothing. */
 enum problem_code connections_told(const struct connection *peer);
 
-/* The work whose result the suspended connection waits for; NULL: none any more. */
-void connections_attach(struct connections *peers, struct connection *peer, struct work *work);
+/* What a suspended connection waits for, and how to give it up. `keep` and `abandon` are called on another thread, in
+ * this order: `keep` must be quick and makes sure that `what` lives until `abandon` has been called, which says what
+ * the client is told of it (PROBLEM_NONE: it has gone), and wakes the connection. */
+struct connection_wait {
+    void *what; /* NULL: it waits for nothing */
+    void (*keep)(void *what);
+    void (*abandon)(void *what, enum problem_code reason);
+};
+
+void connections_attach(struct connections *peers, struct connection *peer, struct connection_wait wait);
+
+/* Parks a connection until connections_resume, from its handler or reader only; false after connections_stop. */
+bool connections_suspend(struct connections *peers, struct MHD_Connection *connection);
+
+/* Exactly once per connections_suspend; the connection's request may be gone when this returns. */
+void connections_resume(struct connections *peers, struct MHD_Connection *connection);
 
 size_t connections_open(struct connections *peers);
 
-/* Cuts what is past its deadline, gives up work that nobody waits for. */
+/* Cuts what is past its deadline, gives up what nobody waits for. */
 void connections_reap(struct connections *peers);
 
-/* Gives up all attached work; returns how many pieces there were. */
-size_t connections_abandon(struct connections *peers);
+/* From now on no connection can be suspended, and what those wait for that are is given up. How many are left: call
+ * again until there is none. */
+size_t connections_stop(struct connections *peers);
 
 /* Whether every connection has been silent since `since`: nothing read, nothing waiting to be read, and every reply has
  * arrived. For who asks again and again: a reply counts from the first call that finds it arrived. */

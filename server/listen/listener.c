@@ -2,6 +2,7 @@
 #include "server/listen/listener.h"
 
 #include "server/config/address.h"
+#include "server/config/listen_address.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 
 static int fail(char *why, size_t size, const char *address, unsigned port)
 {
-    if (listener_path(address))
+    if (listen_address_path(address))
         snprintf(why, size, "cannot listen on %s: %s", address, strerror(errno));
     else
         snprintf(why, size, "cannot listen on %s port %u: %s", address, port, strerror(errno));
@@ -84,11 +85,6 @@ static int find_passed(void)
     fcntl(FIRST_PASSED, F_SETFD, FD_CLOEXEC);
     fcntl(FIRST_PASSED, F_SETFL, fcntl(FIRST_PASSED, F_GETFL) | O_NONBLOCK);
     return FIRST_PASSED;
-}
-
-const char *listener_path(const char *address)
-{
-    return strncmp(address, "unix:", 5) == 0 ? address + 5 : NULL;
 }
 
 static bool set_path(struct sockaddr_un *address, const char *path)
@@ -181,7 +177,7 @@ static int open_everywhere(unsigned port, char *why, size_t size)
 int listener_open_new(const char *address, unsigned *port, char *why, size_t size)
 {
     int descriptor = -1;
-    const char *path = listener_path(address);
+    const char *path = listen_address_path(address);
     if (path)
         descriptor = open_unix(path);
     else
@@ -204,6 +200,15 @@ int listener_open(const char *address, unsigned *port, char *why, size_t size)
         return listener_open_new(address, port, why, size);
     *port = find_port(descriptor);
     return descriptor;
+}
+
+int listener_open_at(const char *place, unsigned *port, char *why, size_t size)
+{
+    char address[256];
+    if (listen_address_split(place, address, sizeof address, port))
+        return listener_open_new(address, port, why, size);
+    snprintf(why, size, "%.64s is no address with a port", place);
+    return -1;
 }
 
 bool listener_is_local(int descriptor)
@@ -232,7 +237,7 @@ static int connect_named(const char *address, unsigned port, int seconds)
 int listener_connect(const char *address, unsigned port, int seconds)
 {
     struct sockaddr_un local;
-    const char *path = listener_path(address);
+    const char *path = listen_address_path(address);
     if (path)
         return set_path(&local, path) ? connect_socket((const struct sockaddr *)&local, sizeof local, seconds) : -1;
     bool everywhere = is_everywhere(address) || strcmp(address, "0.0.0.0") == 0;
@@ -258,7 +263,7 @@ void listener_refuse(int descriptor, const char *address)
 {
     int family = 0;
     socklen_t size = sizeof family;
-    const char *path = descriptor == FIRST_PASSED ? NULL : listener_path(address);
+    const char *path = descriptor == FIRST_PASSED ? NULL : listen_address_path(address);
     if (path)
         unlink(path);
     else if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family != AF_UNIX)

@@ -16,11 +16,11 @@ int listener_open(const char *address, unsigned *port, char *why, size_t size);
 /* The same, but never a socket that systemd passed. */
 int listener_open_new(const char *address, unsigned *port, char *why, size_t size);
 
+/* The same for "ADDRESS:PORT" or "unix:PATH". */
+int listener_open_at(const char *place, unsigned *port, char *why, size_t size);
+
 /* Whether only this machine can reach it. */
 bool listener_is_local(int descriptor);
-
-/* The path of "unix:PATH", or NULL. */
-const char *listener_path(const char *address);
 
 /* A connection to the listener, as a client, for at most so many seconds a step; -1 when there is none. Who listens
  * everywhere is asked on the loopback. */

@@ -2,19 +2,19 @@
 #ifndef SERVER_LISTEN_METRICS_LISTENER_H
 #define SERVER_LISTEN_METRICS_LISTENER_H
 
+#include <microhttpd.h>
 #include <stdbool.h>
 
-struct server;
+struct log;
 
-/* Opens the listener of --metrics-listen where there is to be one; false: the reason was logged. */
-bool metrics_listener_open(struct server *server);
+/* Opens the listener of --metrics-listen, `place`, where there is to be one; *listener stays -1 otherwise. false: the
+ * reason was logged. */
+bool metrics_listener_open(const char *place, int *listener, struct log *log);
 
 /* Hands every connection that waits at `listener` to libmicrohttpd. */
-void metrics_listener_accept(struct server *server, int listener);
+void metrics_listener_accept(int listener, struct MHD_Daemon *daemon);
 
-/* Waits for a signal, at most so long; what comes to the listener of --metrics-listen meanwhile is taken in. */
-void metrics_listener_wait(struct server *server, int milliseconds);
-
-void metrics_listener_close(struct server *server);
+/* Sets *listener to -1, and does nothing when it is. */
+void metrics_listener_close(const char *place, int *listener);
 
 #endif

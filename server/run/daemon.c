@@ -22,7 +22,7 @@ static void log_library(void *context, const char *format, va_list values)
     struct server *server = context;
     vsnprintf(message, sizeof message, format, values);
     message[strcspn(message, "\n")] = '\0';
-    log_event(server->log, LOG_DEBUG, "libmicrohttpd: %s", message);
+    log_event(server->service.log, LOG_DEBUG, "libmicrohttpd: %s", message);
 }
 
 /* libmicrohttpd's own timeout only backs up the deadlines of peers.c: it counts from the last byte. */
@@ -39,26 +39,27 @@ bool daemon_start(struct server *server)
 {
     struct MHD_OptionItem tls[TLS_OPTIONS];
     const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-                           (tls_is_on(&server->settings) ? MHD_USE_TLS : 0);
+                           (tls_is_on(&server->service.settings) ? MHD_USE_TLS : 0);
     sigset_t all;
     sigset_t before;
-    tls_set_options(&server->settings, tls);
+    tls_set_options(&server->service.settings, tls);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, exchange_handle, server,
+        flags, 0, NULL, NULL, exchange_handle, &server->service,
         /* first, so that it is there when a later option is bad */ MHD_OPTION_EXTERNAL_LOGGER, log_library, server,
         MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)(server->settings.max_connections + DAEMON_EXCESS), MHD_OPTION_CONNECTION_TIMEOUT,
-        find_library_timeout(&server->settings), MHD_OPTION_NOTIFY_CONNECTION, connections_notice, server->peers,
-        MHD_OPTION_NOTIFY_COMPLETED, exchange_complete, server, MHD_OPTION_URI_LOG_CALLBACK, exchange_note_target,
-        server, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_ARRAY, tls,
+        (unsigned)(server->service.settings.max_connections + DAEMON_EXCESS), MHD_OPTION_CONNECTION_TIMEOUT,
+        find_library_timeout(&server->service.settings), MHD_OPTION_NOTIFY_CONNECTION, connections_notice,
+        server->service.connections, MHD_OPTION_NOTIFY_COMPLETED, exchange_complete, &server->service,
+        MHD_OPTION_URI_LOG_CALLBACK, exchange_note_target, &server->service, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        CONNECTION_MEMORY, MHD_OPTION_ARRAY, tls,
 #if MHD_VERSION >= 0x00097701
         MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1,
 #endif /* before, being strict meant to refuse what head.c refuses in better words */
         MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!server->daemon)
-        log_event(server->log, LOG_ERROR, "libmicrohttpd did not start");
+        log_event(server->service.log, LOG_ERROR, "libmicrohttpd did not start");
     return server->daemon != NULL;
 }

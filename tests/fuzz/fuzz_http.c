@@ -103,6 +103,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* at the start or after a body of ours, which ends with a newline and has none inside its texts */
     demand(strncmp(reply, "HTTP/1.1 500 ", 13) != 0 && !strstr(reply, "\nHTTP/1.1 500 "));
     check_alive(reply);
-    connections_reap(server.peers);
+    connections_reap(server.service.connections);
     return 0;
 }

@@ -1,19 +1,26 @@
 /* Paths: one row each, from which dispatch, Allow, labels and the list of links come. */
-#ifndef SERVER_HTTP_ROUTE_H
-#define SERVER_HTTP_ROUTE_H
+#ifndef SERVER_EXCHANGE_ROUTE_H
+#define SERVER_EXCHANGE_ROUTE_H
 
 #include "api/job.h"
+#include "api/numbers/buffer.h"
 #include "server/http/request_head.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct exchange;
-struct answer;
+struct service;
 
-/* Fills in what GET answers; never waits. The status stays 0 when there is nothing of the exchange's name, which only a
- * lasting page has. */
-typedef void route_page(const struct exchange *exchange, struct answer *answer);
+/* What GET answers. Zero-initialise. */
+struct page {
+    unsigned status; /* stays 0 when there is nothing of the name, which only a lasting page has */
+    const char *media_type;
+    struct buffer body;
+    unsigned retry_after; /* seconds; 0: not sent */
+};
+
+/* Fills in the page of a path that ends with `name` ("" without one); never waits. */
+typedef void route_page(const struct service *service, const char *name, struct page *page);
 
 #define ROUTE_MAX 32 /* rows at most */
 

@@ -1,15 +1,14 @@
 /* Counting requests. The labels come from tables: whatever clients send, the number of series is bounded. */
-#include "server/watch/metrics.h"
+#include "server/exchange/metrics.h"
 
 #include "server/config/version.h"
-#include "server/http/route.h"
-#include "server/listen/connections.h"
-#include "server/run/server.h"
+#include "server/exchange/route.h"
 #include "server/watch/clock.h"
 #include "server/watch/histogram.h"
 #include "server/watch/process.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define METHODS (METHOD_OTHER + 1)
@@ -141,28 +140,26 @@ static void write_rejected(const struct metrics *m, struct buffer *out)
                       m->rejected[code]);
 }
 
-static void write_state(const struct metrics *m, struct server *server, struct buffer *out)
+static void write_state(const struct metrics *m, const struct metrics_state *state, struct buffer *out)
 {
-    bool draining = atomic_load(&server->phase) >= SERVER_DRAINING;
     write_one(out, "attnd_http_requests_in_flight", "gauge", "Requests between head and end of the reply.",
-              atomic_load(&server->exchanges));
-    write_one(out, "attnd_connections_open", "gauge", "Open connections.", connections_open(server->peers));
-    write_one(out, "attnd_queue_depth", "gauge", "Pieces of work that wait for a worker.", pool_waiting(server->pool));
-    write_one(out, "attnd_workers_busy", "gauge", "Workers that are computing.", pool_running(server->pool));
-    write_one(out, "attnd_bytes_held", "gauge", "Bytes held for bodies and for replies under way.",
-              atomic_load(&server->held.held));
+              state->requests);
+    write_one(out, "attnd_connections_open", "gauge", "Open connections.", state->connections);
+    write_one(out, "attnd_queue_depth", "gauge", "Pieces of work that wait for a worker.", state->waiting);
+    write_one(out, "attnd_workers_busy", "gauge", "Workers that are computing.", state->busy);
+    write_one(out, "attnd_bytes_held", "gauge", "Bytes held for bodies and for replies under way.", state->held);
     write_one(out, "attnd_elements_processed_total", "counter", "Numbers in the replies.", m->numbers);
-    write_one(out, "attnd_draining", "gauge", "1 when the service is ending.", draining);
+    write_one(out, "attnd_draining", "gauge", "1 when the service is ending.", state->draining);
     write_head(out, "attnd_build_info", "gauge", "What is running; always 1.");
     buffer_format(out, "attnd_build_info{version=\"%s\",revision=\"%s\",simd=\"%s\"} 1\n", version_program(),
                   version_revision(), version_simd());
 }
 
-void metrics_write(const struct metrics *metrics, struct server *server, struct buffer *out)
+void metrics_write(const struct metrics *metrics, const struct metrics_state *state, struct buffer *out)
 {
     write_requests(metrics, out);
     write_histograms(metrics, out);
     write_rejected(metrics, out);
-    write_state(metrics, server, out);
+    write_state(metrics, state, out);
     process_write_metrics(out);
 }

@@ -1,5 +1,5 @@
 /* Paths. */
-#include "server/http/route.h"
+#include "server/exchange/route.h"
 
 #include "server/exchange/pages.h"
 

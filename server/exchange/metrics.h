@@ -1,17 +1,17 @@
 /* What the service counts about itself, in Prometheus' text format. All of it belongs to the event thread. */
-#ifndef SERVER_WATCH_METRICS_H
-#define SERVER_WATCH_METRICS_H
+#ifndef SERVER_EXCHANGE_METRICS_H
+#define SERVER_EXCHANGE_METRICS_H
 
 #include "api/numbers/buffer.h"
 #include "server/http/problem.h"
 #include "server/http/request_head.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct metrics;
 struct route;
-struct server;
 
 /* One finished request. */
 struct metrics_request {
@@ -33,7 +33,17 @@ void metrics_free(struct metrics *metrics);
 
 void metrics_record(struct metrics *metrics, const struct metrics_request *request);
 
-/* Appends everything: what was recorded, and the state of the service and of the process now. */
-void metrics_write(const struct metrics *metrics, struct server *server, struct buffer *out);
+/* The service now. */
+struct metrics_state {
+    size_t requests;    /* between head and end */
+    size_t connections; /* open */
+    size_t waiting;     /* pieces of work for a worker */
+    size_t busy;        /* workers */
+    size_t held;        /* bytes of the budget */
+    bool draining;
+};
+
+/* Appends everything: what was recorded, the state of the service, and that of the process. */
+void metrics_write(const struct metrics *metrics, const struct metrics_state *state, struct buffer *out);
 
 #endif
