@@ -24,9 +24,11 @@ struct attention {
     double scale;
     struct mask mask;
     struct tensor q, k, v; /* rank 4, [b][H][n][d], [b][G][m][d], [b][G][m][e]: what enters the scores; last stride 1 */
-    struct tensor v_mixed; /* v, with 0 for what is not finite, so that a hidden value may meet a weight of 0 ... */
-    const unsigned char
-        *unfit; /* ... and which rows [b][G][m] these are, or NULL: a row that gives one weight overflows */
+    bool
+        scores_may_overflow; /* some number of the chain up to `biased` may be too large for the dtype: one whose ... */
+    double sure_product;     /* ... max |q_i| max |k_j| is above this (overflow.h) */
+    bool output_may_overflow; /* some sum of the output may: one with a term ... */
+    double sure_term;         /* ... above this */
 };
 
 /* Checks shapes and options. Allocates nothing. */
@@ -39,8 +41,8 @@ const char *attention_lacks(const struct attention *a, enum quantity quantity);
 size_t attention_width(const struct attention *a, enum quantity quantity);
 size_t attention_count(const struct attention *a, enum quantity quantity);
 
-/* Projections, rotary embedding, the past put in front, the mask made ready. A projection that overflows is
- * ERROR_INVALID. */
+/* Projections, rotary embedding, the past put in front, the mask made ready. A projection that overflows, or a query or
+ * key that does when it is rotated, is ERROR_INVALID. */
 bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err);
 
 /* Where results go: dense [b][h][n][width] arrays of the dtype (OUTPUT: [b][n][h][e] when packed; ALLOWED: bytes),
@@ -50,8 +52,9 @@ struct attention_results {
 };
 
 /* Computes all rows. OUTPUT must be wanted. ERROR_INVALID for rows without a visible key (unless zeros were asked for),
- * and for rows whose visible scores or outputs overflow; ERROR_CANCELLED when *cancel became true. The numbers depend
- * on the request alone: not on what is wanted, not on the pool. */
+ * and for rows where a visible number of the chain overflows (a term of q.k or of the output counts), with the name of
+ * the step; ERROR_CANCELLED when *cancel became true. The numbers depend on the request alone: not on what is wanted,
+ * not on the pool. Whether a request is refused does not depend on OpenBLAS's kernel either. */
 bool attention_run(const struct attention *a, const struct attention_results *results, struct pool *pool,
                    const atomic_bool *cancel, struct arena *arena, struct error *err);
 

@@ -2,6 +2,7 @@
 #include "core/attention.h"
 
 #include "core/blas.h"
+#include "core/overflow.h"
 #include "core/rope.h"
 #include "core/simd.h"
 
@@ -131,69 +132,37 @@ static bool join(struct tensor *new_rows, struct tensor past, struct tensor *old
     return true;
 }
 
+/* Hidden rows count: `present` carries them. */
+static bool rotate(const struct rope_request *rope, const char *what, struct tensor t, struct integers positions,
+                   size_t past, struct error *err)
+{
+    rope_apply(rope, t, positions, past);
+    for (size_t b = 0; b < t.shape[0]; b++)
+        for (size_t h = 0; h < t.shape[1]; h++)
+            for (size_t x = 0; x < t.shape[2]; x++) {
+                size_t at = b * t.stride[0] + h * t.stride[1] + x * t.stride[2];
+                const char *row = (const char *)t.data + at * dtype_size(t.dtype);
+                if (find_overflow(t.dtype, row, t.shape[3]) < t.shape[3])
+                    return error_set(err, ERROR_INVALID, "rope",
+                                     "Rotated, the new %s %zu (batch %zu, head %zu) overflows %s.", what, x, b, h,
+                                     dtype_name(t.dtype));
+            }
+    return true;
+}
+
 static bool place(struct attention *a, struct arena *arena, struct error *err)
 {
     const struct attention_request *r = a->request;
     struct tensor fresh = a->q;
     if (r->rope.on && !join(&a->q, (struct tensor){0}, &fresh, arena, err))
         return false;
-    if (r->rope.on)
-        rope_apply(&r->rope, fresh, r->rope.query_positions, a->past);
+    if (r->rope.on && !rotate(&r->rope, "query", fresh, r->rope.query_positions, a->past, err))
+        return false;
     if ((r->rope.on || r->past_k.data) && !join(&a->k, r->past_k, &fresh, arena, err))
         return false;
-    if (r->rope.on)
-        rope_apply(&r->rope, fresh, r->rope.key_positions, a->past);
+    if (r->rope.on && !rotate(&r->rope, "key", fresh, r->rope.key_positions, a->past, err))
+        return false;
     return !r->past_v.data || join(&a->v, r->past_v, &fresh, arena, err);
-}
-
-static bool row_is_finite(const struct simd *lanes, enum dtype dtype, const void *row, size_t n)
-{
-    float taint = 0;
-    double wide = 0;
-    if (dtype == DTYPE_FLOAT64)
-        lanes->max_float64(row, n, &wide);
-    else
-        lanes->max_float32(row, n, &taint);
-    return !isnan(taint) && !isnan(wide);
-}
-
-/* Marks the rows of v that are not finite; how many there are. */
-static size_t mark_unfit(struct tensor v, unsigned char *unfit)
-{
-    const struct simd *lanes = simd_best();
-    size_t found = 0;
-    for (size_t b = 0; b < v.shape[0]; b++)
-        for (size_t h = 0; h < v.shape[1]; h++)
-            for (size_t x = 0; x < v.shape[2]; x++) {
-                size_t at = b * v.stride[0] + h * v.stride[1] + x * v.stride[2];
-                const char *row = (const char *)v.data + at * dtype_size(v.dtype);
-                bool bad = !row_is_finite(lanes, v.dtype, row, v.shape[3]);
-                unfit[(b * v.shape[1] + h) * v.shape[2] + x] = bad;
-                found += bad;
-            }
-    return found;
-}
-
-/* Only binary requests can bring such values; all others stop at the count. */
-static bool clean_values(struct attention *a, struct arena *arena, struct error *err)
-{
-    size_t rows = a->batch * a->kv_heads * a->keys;
-    unsigned char *unfit = arena_alloc(arena, rows, err);
-    struct tensor unused;
-    a->v_mixed = a->v;
-    if (!unfit)
-        return false;
-    if (mark_unfit(a->v, unfit) == 0) {
-        arena_drop(arena, unfit);
-        return true;
-    }
-    a->unfit = unfit;
-    if (!join(&a->v_mixed, (struct tensor){0}, &unused, arena, err))
-        return false;
-    for (size_t x = 0; x < rows; x++)
-        if (unfit[x])
-            memset((char *)a->v_mixed.data + x * a->d_v * dtype_size(a->dtype), 0, a->d_v * dtype_size(a->dtype));
-    return true;
 }
 
 bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
@@ -201,8 +170,10 @@ bool attention_prepare(struct attention *a, struct arena *arena, struct pool *po
     const struct mask_sizes sizes = {a->batch, a->heads, a->queries, a->keys, a->past};
     if (a->request->x.data && !project_inputs(a, arena, pool, err))
         return false;
-    return place(a, arena, err) && mask_prepare(&a->mask, &a->request->mask, sizes, a->dtype, arena, err) &&
-           clean_values(a, arena, err);
+    if (!place(a, arena, err) || !mask_prepare(&a->mask, &a->request->mask, sizes, a->dtype, arena, err))
+        return false;
+    overflow_foresee(a, pool);
+    return true;
 }
 
 bool attention_project_output(const struct attention *a, const void *merged, void *out, struct pool *pool,

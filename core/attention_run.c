@@ -15,7 +15,6 @@ struct run {
     void **scratch; /* [slots], each made by the first task on its slot */
     size_t scratch_size;
     unsigned char *state; /* [b][h][n] */
-    bool judged;          /* the states are final */
     char *parts;          /* [fused tasks] where keys are split */
     atomic_bool no_memory;
 };
@@ -44,7 +43,7 @@ static struct rows rows_of(const struct run *run, struct attention_rows at)
     struct rows rows = {.a = a, .at = at, .output_stride = a->packed ? a->heads * a->d_v : a->d_v};
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
         rows.of[x] = row_at(a, run->results, (enum quantity)x, at);
-    rows.state = run->judged ? NULL : run->state + row_index(a, at);
+    rows.state = run->state + row_index(a, at);
     return rows;
 }
 
@@ -176,6 +175,16 @@ static size_t list_rows(const struct attention *a, const unsigned char *states, 
     return found;
 }
 
+static const struct {
+    enum row_state state;
+    const char *what;
+} overflows[] = {
+    {ROW_SCORES_OVERFLOW, "Step scores: a visible q.k, or a term of it,"},
+    {ROW_SCALED_OVERFLOW, "Step scaled: a visible score, scaled,"},
+    {ROW_BIASED_OVERFLOW, "Step biased: a visible score, its bias added,"},
+    {ROW_OUTPUT_OVERFLOW, "The output, or a term of it,"},
+};
+
 static bool report_rows(const struct attention *a, const unsigned char *states, struct error *err)
 {
     char rows[640]; /* ROWS_NAMED names of three numbers */
@@ -183,10 +192,10 @@ static bool report_rows(const struct attention *a, const unsigned char *states, 
     if (!a->request->mask.empty_rows_zero && list_rows(a, states, ROW_EMPTY, rows, sizeof rows))
         good = error_set(err, ERROR_INVALID, "mask",
                          "No key is visible to %s. Set mask.empty_rows to \"zero\" to get zeros there.", rows);
-    if (list_rows(a, states, ROW_SCORE_OVERFLOW, rows, sizeof rows))
-        good = error_set(err, ERROR_INVALID, "", "A visible score overflows %s in %s.", dtype_name(a->dtype), rows);
-    if (list_rows(a, states, ROW_OUTPUT_OVERFLOW, rows, sizeof rows))
-        good = error_set(err, ERROR_INVALID, "", "The output overflows %s in %s.", dtype_name(a->dtype), rows);
+    for (size_t x = 0; x < sizeof overflows / sizeof *overflows; x++)
+        if (list_rows(a, states, overflows[x].state, rows, sizeof rows))
+            good = error_set(err, ERROR_INVALID, "", "%s overflows %s in %s.", overflows[x].what, dtype_name(a->dtype),
+                             rows);
     return good;
 }
 
@@ -210,14 +219,13 @@ static bool run_all(struct run *run, struct pool *pool, struct arena *arena, str
     bool fused = fused_serves(a);
     if (fused && !run_all_fused(run, pool, arena, err))
         return false;
-    if (fused && memchr(run->state, ROW_OUTPUT_OVERFLOW, rows)) {
-        fused = false; /* sums of e^s v may overflow where the mean of v does not: normalise first */
+    if (fused && memchr(run->state, ROW_UNSURE, rows)) {
+        fused = false;
         memset(run->state, ROW_GOOD, rows);
     }
     if (fused) {
         more.of[QUANTITY_OUTPUT] = NULL;
         more.of[QUANTITY_LOG_SUM_EXP] = NULL;
-        run->judged = true;
     }
     run->results = &more;
     if (!fused || wants_more(&more))

@@ -5,7 +5,8 @@
 
 bool fused_serves(const struct attention *a)
 {
-    return a->request->variant == VARIANT_SOFTMAX && a->scale != 0 && !rows_are_small(a);
+    double alpha = a->dtype == DTYPE_FLOAT32 ? (double)(float)a->scale : a->scale;
+    return a->request->variant == VARIANT_SOFTMAX && alpha != 0 && !rows_are_small(a);
 }
 
 static size_t rows_per_task(const struct attention *a)

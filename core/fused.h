@@ -1,6 +1,6 @@
 /* Attention without its matrix: tiles of queries x keys with a running maximum and sum (Milakov and Gimelshein 2018;
- * Dao et al. 2022), so that memory is O(n d). Serves the output and log_sum_exp of everything but small heads and the
- * two variants without an ordinary softmax. */
+ * Dao et al. 2022), so that memory is O(n d). Serves the output and log_sum_exp of everything but small heads, the two
+ * variants without an ordinary softmax, and sums that may overflow. */
 #ifndef CORE_FUSED_H
 #define CORE_FUSED_H
 
@@ -35,8 +35,8 @@ struct fused_part {
 /* Bytes of scratch that fused_run needs, and of a part's sums. */
 size_t fused_scratch(const struct attention *a);
 
-/* state[i] becomes ROW_SCORE_OVERFLOW where a visible score is not finite. Stops between tiles when *cancel (or NULL)
- * is true. */
+/* state[i] becomes ROW_UNSURE where the sums may overflow though their mean does not, and tells what overflows before.
+ * Stops between tiles when *cancel (or NULL) is true. */
 void fused_run_float64(const struct attention *a, const struct simd *lanes, struct fused_task task,
                        struct fused_part part, void *scratch, unsigned char *state, const atomic_bool *cancel);
 void fused_run_float32(const struct attention *a, const struct simd *lanes, struct fused_task task,

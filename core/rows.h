@@ -6,11 +6,15 @@
 
 #define ROWS_PER_BLOCK 64 /* at most; fewer where the rows are long */
 
+/* What is known of a row; of several findings the last in this order, the earliest step, stays. */
 enum row_state {
     ROW_GOOD,
-    ROW_EMPTY,           /* no visible key */
-    ROW_SCORE_OVERFLOW,  /* a visible score is not finite */
-    ROW_OUTPUT_OVERFLOW, /* a number of the output is not finite */
+    ROW_UNSURE,          /* its sums may overflow unless they are divided first (fused.h) */
+    ROW_OUTPUT_OVERFLOW, /* a number of the output, or a term of it, is not finite */
+    ROW_BIASED_OVERFLOW, /* a visible number of the step is not finite */
+    ROW_SCALED_OVERFLOW,
+    ROW_SCORES_OVERFLOW,
+    ROW_EMPTY, /* no visible key */
 };
 
 /* of[x] points at the block's first row of quantity x, rows one after another, or NULL; OUTPUT's rows are output_stride

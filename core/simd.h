@@ -4,15 +4,21 @@
 
 #include <stddef.h>
 
-/* One instruction set's passes. `max` is the largest of n >= 1 numbers; *taint becomes NaN when one of them is not
- * finite, and stays as it is otherwise. `exp` replaces s by e^(s - shift) and returns the sum, for s <= shift; its
+/* One instruction set's passes. `max` is the largest of n >= 1 numbers, none of them NaN; `size` the largest of
+ * their magnitudes, NaN when one is NaN. `exp` replaces s by e^(s - shift) and returns the sum, for s <= shift; its
  * error is below 2 ULP (float) and 2 ULP (double), -inf gives exactly 0, NaN stays NaN. Sums run in a fixed number of
- * lanes, so they depend on the instruction set but on nothing else. */
+ * lanes, so they depend on the instruction set but on nothing else; a sum of floats errs like n / 32 additions: long
+ * rows go by parts of SIMD_ROW.
+ */
+#define SIMD_ROW 512
+
 struct simd {
     const char *name;
-    float (*max_float32)(const float *s, size_t n, float *taint);
+    float (*max_float32)(const float *s, size_t n);
+    float (*size_float32)(const float *s, size_t n);
     float (*exp_float32)(float *s, size_t n, float shift);
-    double (*max_float64)(const double *s, size_t n, double *taint);
+    double (*max_float64)(const double *s, size_t n);
+    double (*size_float64)(const double *s, size_t n);
     double (*exp_float64)(double *s, size_t n, double shift);
 };
 
