@@ -1,12 +1,14 @@
-/* The log: lines gather in memory, a thread writes them; what does not fit is counted and said later. */
+/* The log: lines gather in memory, a thread writes them; what is lost is counted and said as soon as it can be. */
 #include "server/watch/log.h"
 
 #include "api/json/writer.h"
 #include "api/numbers/buffer.h"
 #include "server/watch/log_line.h"
+#include "server/watch/printable.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -31,23 +33,40 @@ struct log {
     pthread_mutex_t mutex;
     pthread_cond_t filled;
     struct buffer held;
-    uint64_t dropped;
+    uint64_t dropped; /* lines lost and not yet told */
+    bool fresh;       /* something came since the thread last looked */
     bool sleeping, stopping;
     time_t second; /* that `stamp` shows */
     char stamp[32];
 };
 
-static void write_all(int descriptor, const char *bytes, size_t length)
+/* Who passes a descriptor that does not block must not cost lines: the thread waits as it would in write(). */
+static bool wait_for_reader(int descriptor)
 {
-    while (length > 0) {
-        ssize_t written = write(descriptor, bytes, length);
-        if (written < 0 && errno != EINTR)
-            return;
-        if (written > 0) {
-            bytes += written;
-            length -= (size_t)written;
-        }
+    struct pollfd poller = {.fd = descriptor, .events = POLLOUT};
+    return poll(&poller, 1, -1) >= 0 || errno == EINTR;
+}
+
+/* How many bytes the descriptor took. */
+static size_t write_all(int descriptor, const char *bytes, size_t length)
+{
+    size_t taken = 0;
+    while (taken < length) {
+        ssize_t written = write(descriptor, bytes + taken, length - taken);
+        if (written >= 0)
+            taken += (size_t)written;
+        else if (errno == EAGAIN ? !wait_for_reader(descriptor) : errno != EINTR)
+            break;
     }
+    return taken;
+}
+
+static uint64_t count_lines(const char *bytes, size_t length)
+{
+    uint64_t lines = 0;
+    for (size_t i = 0; i < length; i++)
+        lines += bytes[i] == '\n';
+    return lines;
 }
 
 /* "2024-05-01T10:00:00" now and then; the milliseconds are the caller's. Under the mutex. */
@@ -64,44 +83,56 @@ static long set_stamp(struct log *log)
     return now.tv_nsec / 1000000;
 }
 
-/* Appends a line, or counts it when the reader is too slow. Under the mutex. */
-static void hold_line(struct log *log, const char *line, size_t length)
+static void wake(struct log *log)
 {
-    if (log->held.length + length > HELD_MAX) {
-        log->dropped++;
-        return;
-    }
-    buffer_append(&log->held, line, length);
-    if (log->sleeping) {
-        log->sleeping = false;
+    log->fresh = true;
+    if (log->sleeping)
         pthread_cond_signal(&log->filled);
-    }
+    log->sleeping = false;
 }
 
-static void hold_dropped(struct log *log)
+/* Appends a line, or counts it when the reader is too slow or memory is spent. Under the mutex. */
+static void hold_line(struct log *log, const char *line, size_t length)
+{
+    bool room = log->held.length + length <= HELD_MAX;
+    if (room)
+        buffer_append(&log->held, line, length);
+    if (!room || log->held.failed)
+        log->dropped++;
+    log->held.failed = false;
+    wake(log);
+}
+
+/* From the stack, since memory may be what is missing. The mutex is held on entry and on return. */
+static void write_dropped(struct log *log)
 {
     char line[160];
     uint64_t dropped = log->dropped;
-    log->dropped = 0;
     long milliseconds = set_stamp(log);
     const char *form = log->format == LOG_JSON ? "{\"ts\":\"%s.%03ldZ\",\"level\":\"warn\",\"msg\":\"%" PRIu64
                                                  " log lines were dropped\"}\n"
                                                : "%s.%03ldZ warn %" PRIu64 " log lines were dropped\n";
-    int length = snprintf(line, sizeof line, form, log->stamp, milliseconds, dropped);
-    hold_line(log, line, (size_t)length);
+    size_t length = (size_t)snprintf(line, sizeof line, form, log->stamp, milliseconds, dropped);
+    pthread_mutex_unlock(&log->mutex);
+    bool written = write_all(log->descriptor, line, length) == length;
+    pthread_mutex_lock(&log->mutex);
+    log->dropped -= written ? dropped : 0;
 }
 
-/* Writes what has gathered; the mutex is held on entry and on return. */
+/* Writes what has gathered; the mutex is held on entry and on return. What could not be written is told after the next
+ * lines that can. */
 static void write_held(struct log *log)
 {
     struct buffer taken = log->held;
     log->held = (struct buffer){0};
     pthread_mutex_unlock(&log->mutex);
-    write_all(log->descriptor, taken.data, taken.length);
+    size_t written = write_all(log->descriptor, taken.data, taken.length);
+    uint64_t lost = count_lines(taken.data + written, taken.length - written);
     buffer_free(&taken);
     pthread_mutex_lock(&log->mutex);
-    if (log->dropped > 0)
-        hold_dropped(log);
+    log->dropped += lost;
+    if (log->dropped > 0 && lost == 0)
+        write_dropped(log);
 }
 
 static void gather(struct log *log)
@@ -116,12 +147,13 @@ static void *write_lines(void *context)
 {
     struct log *log = context;
     pthread_mutex_lock(&log->mutex);
-    while (!log->stopping || log->held.length > 0) {
-        if (log->held.length == 0) {
+    while (!log->stopping || log->fresh) {
+        if (!log->fresh) {
             log->sleeping = true;
             pthread_cond_wait(&log->filled, &log->mutex);
             continue;
         }
+        log->fresh = false;
         write_held(log);
         if (!log->stopping)
             gather(log);
@@ -191,8 +223,12 @@ static void hold_event(struct log *log, enum log_level level, const char *messag
         writer_string(&(struct writer){.out = &line}, message);
         buffer_string(&line, "}\n");
     }
-    if (!line.failed)
+    if (line.failed) {
+        log->dropped++;
+        wake(log);
+    } else {
         hold_line(log, line.data, line.length);
+    }
     buffer_free(&line);
 }
 
@@ -201,12 +237,14 @@ void log_event(struct log *log, enum log_level level, const char *format, ...)
     if (!log_wants(log, level))
         return;
     char message[512];
+    char clean[PRINTABLE_SIZE(sizeof message)];
     va_list values;
     va_start(values, format);
     vsnprintf(message, sizeof message, format, values);
     va_end(values);
+    printable_text(clean, sizeof clean, message);
     pthread_mutex_lock(&log->mutex);
-    hold_event(log, level, message);
+    hold_event(log, level, clean);
     pthread_mutex_unlock(&log->mutex);
 }
 

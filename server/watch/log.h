@@ -1,5 +1,6 @@
 /* The log: one line per event on a descriptor, written by a thread of its own so that nobody waits for a slow reader.
- */
+ * Lines that find no room, no memory or a descriptor that fails are counted, and the count is a line of its own as soon
+ * as one can be written. */
 #ifndef SERVER_WATCH_LOG_H
 #define SERVER_WATCH_LOG_H
 
@@ -31,7 +32,7 @@ void log_stop(struct log *log); /* writes what is left first */
 
 bool log_wants(const struct log *log, enum log_level level);
 
-/* An event in a sentence. */
+/* An event in a sentence; bytes of clients in it are made printable. */
 void log_event(struct log *log, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void log_request(struct log *log, enum log_level level, const struct log_request *request);

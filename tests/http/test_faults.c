@@ -183,6 +183,37 @@ START_TEST(each_allocation_of_a_start_may_fail)
 }
 END_TEST
 
+/* The line of a request is made after its reply. */
+static void await_failure(long before)
+{
+    double end = service_now() + 0.2;
+    while (atomic_load(&page->count) == before && service_now() < end)
+        service_pause();
+}
+
+/* One of the first allocations after a request begins is that of its line, unless lines before it have made room. */
+START_TEST(the_log_goes_on_after_lines_without_memory)
+{
+    struct service own = service_start(NULL);
+    struct client_reply reply = client_get(&own, "/nope"); /* the first one reads the contract */
+    client_free(&reply);
+    atomic_store(&page->lasts, 0);
+    for (long turn = 0; turn < 400 && !service_logged(&own, "1 log lines were dropped", 1, 0); turn++) {
+        long before = atomic_load(&page->count);
+        atomic_store(&page->left, turn % 20);
+        reply = client_get(&own, "/nope");
+        client_free(&reply);
+        await_failure(before);
+        atomic_store(&page->left, -1);
+    }
+    reply = client_send(&own, &(struct client_request){.path = "/nope", .headers = {"X-Request-Id: after-it"}});
+    client_free(&reply);
+    ck_assert(service_logged(&own, "after-it", 1, PATIENCE));
+    ck_assert(service_logged(&own, "1 log lines were dropped", 1, PATIENCE));
+    ck_assert_int_eq(service_stop(&own), 0);
+}
+END_TEST
+
 START_TEST(the_end_needs_no_memory)
 {
     struct service own = service_start(NULL);
@@ -205,6 +236,7 @@ Suite *faults_suite(void)
     tcase_add_checked_fixture(starting, open_page, close_page);
     tcase_set_timeout(starting, 180);
     tcase_add_loop_test(starting, each_allocation_of_a_start_may_fail, 0, 3);
+    tcase_add_test(starting, the_log_goes_on_after_lines_without_memory);
     tcase_add_test(starting, the_end_needs_no_memory);
     suite_add_tcase(suite, starting);
     return suite;

@@ -1,14 +1,11 @@
-/* Small parts: request names, budgets, quotas, addresses, the log. */
+/* Small parts: request names, budgets, quotas, addresses. */
 #include "server/http/request_id.h"
 #include "server/listen/listener.h"
 #include "server/run/cpu.h"
 #include "server/watch/budget.h"
-#include "server/watch/log.h"
 
 #include <check.h>
 #include <ftw.h>
-#include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,84 +128,6 @@ START_TEST(local_addresses)
 }
 END_TEST
 
-static char *log_to_text(enum log_format format, void (*fill)(struct log *))
-{
-    int ends[2];
-    static char text[1 << 16];
-    ck_assert_int_eq(pipe(ends), 0);
-    struct log *log = log_start(ends[1], format, LOG_INFO);
-    ck_assert_ptr_nonnull(log);
-    fill(log);
-    log_stop(log);
-    close(ends[1]);
-    size_t length = 0;
-    ssize_t got = 0;
-    while ((got = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
-        length += (size_t)got;
-    close(ends[0]);
-    text[length] = '\0';
-    return text;
-}
-
-static void say_odd_things(struct log *log)
-{
-    log_event(log, LOG_WARN, "quotes \" and \\ and \n and %d", 7);
-    log_event(log, LOG_DEBUG, "not wanted");
-    log_request(
-        log, LOG_INFO,
-        &(struct log_request){
-            .message = "request", .id = "i", .client = "192.0.2.1", .method = "GET", .route = "/", .status = 200});
-}
-
-START_TEST(log_lines_are_json)
-{
-    char *text = log_to_text(LOG_JSON, say_odd_things);
-    size_t lines = 0;
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
-        json_t *root = json_loads(line, 0, NULL);
-        ck_assert_msg(root != NULL, "%s", line);
-        if (lines == 0)
-            ck_assert_str_eq(json_string_value(json_object_get(root, "msg")), "quotes \" and \\ and \n and 7");
-        json_decref(root);
-    }
-    ck_assert_uint_eq(lines, 2);
-}
-END_TEST
-
-START_TEST(log_text_is_one_line_a_request)
-{
-    const char *text = log_to_text(LOG_TEXT, say_odd_things);
-    ck_assert_ptr_nonnull(strstr(text, "info 200 GET / "));
-    ck_assert_ptr_null(strstr(text, "not wanted"));
-}
-END_TEST
-
-/* A pipe nobody reads takes 64 KiB: the rest is held, then dropped and counted, and nobody waits. */
-START_TEST(log_without_a_reader_drops_and_counts)
-{
-    int ends[2];
-    size_t length = 0;
-    ssize_t got = 0;
-    char chunk[65536];
-    signal(SIGPIPE, SIG_IGN);
-    ck_assert_int_eq(pipe(ends), 0);
-    struct log *log = log_start(ends[1], LOG_JSON, LOG_INFO);
-    for (size_t i = 0; i < 40000; i++)
-        log_event(log, LOG_INFO, "a line that is long enough to fill what there is, number %zu", i);
-    char *text = calloc(1, 1 << 23);
-    ck_assert_ptr_nonnull(text);
-    while (!strstr(text, "log lines were dropped") && (got = read(ends[0], chunk, sizeof chunk)) > 0) {
-        memcpy(text + length, chunk, (size_t)got);
-        length += (size_t)got;
-    }
-    ck_assert_ptr_nonnull(strstr(text, "log lines were dropped"));
-    free(text);
-    log_stop(log);
-    close(ends[0]);
-    close(ends[1]);
-}
-END_TEST
-
 Suite *parts_suite(void)
 {
     Suite *suite = suite_create("parts");
@@ -218,9 +137,6 @@ Suite *parts_suite(void)
     tcase_add_test(tests, budget_never_passes_its_limit);
     tcase_add_test(tests, names_are_kept_or_made);
     tcase_add_test(tests, local_addresses);
-    tcase_add_test(tests, log_lines_are_json);
-    tcase_add_test(tests, log_text_is_one_line_a_request);
-    tcase_add_test(tests, log_without_a_reader_drops_and_counts);
     suite_add_tcase(suite, tests);
     return suite;
 }
