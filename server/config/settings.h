@@ -141,9 +141,8 @@ char *settings_value(const struct settings *settings, const struct setting *row,
 
 bool settings_list_has(const struct settings_list *list, const char *word);
 
-/* Defaults, then the environment ("NAME=value", ends with NULL), then flags. Texts stay the caller's. Unknown ATTND_
- * variables are named on `warnings`. false: why not is in `why`. */
-bool settings_read(struct settings *settings, int argc, char **argv, char **environment, FILE *warnings, char *why,
-                   size_t size);
+/* Defaults, then the environment ("NAME=value", ends with NULL; an empty value counts as unset), then flags. Texts stay
+ * the caller's. false: why not is in `why`. */
+bool settings_read(struct settings *settings, int argc, char **argv, char **environment, char *why, size_t size);
 
 #endif

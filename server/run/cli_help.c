@@ -26,7 +26,7 @@ void cli_help_print_help(FILE *out)
 {
     fputs("attentiond: attention, from formula to last digit, as a JSON API over HTTP\n\n"
           "usage: attentiond [--FLAG VALUE ...]\n\n"
-          "A flag beats its environment variable. BYTES take K, M or G.\n\n",
+          "A flag beats its environment variable; one that is empty counts as unset. BYTES take K, M or G.\n\n",
           out);
     const struct setting *row = NULL;
     for (size_t i = 0; (row = settings_row(i)) != NULL; i++)

@@ -82,7 +82,7 @@ int main(int argc, char **argv)
         perror("attentiond: signals");
         return EXIT_FAILURE;
     }
-    if (!settings_read(&settings, argc, argv, environ, stderr, why, sizeof why)) {
+    if (!settings_read(&settings, argc, argv, environ, why, sizeof why)) {
         fprintf(stderr, "attentiond: %s\n", why);
         return EXIT_USAGE;
     }

@@ -24,7 +24,7 @@ def size(text):
 
 
 def settings(program, environment):
-    """What the program makes of the manifest's environment; its warnings too."""
+    """What the program makes of the manifest's environment; what it says against it too."""
     run = subprocess.run([program, "--print-config"], env=environment, capture_output=True, text=True, check=False)
     values = dict(line.split("  #")[0].split(" = ") for line in run.stdout.splitlines())
     return values, run.stderr.strip()
@@ -55,6 +55,8 @@ def promises(documents, program):
         spec, {"automountServiceAccountToken": False, "enableServiceLinks": False})
 
     yield f"settings that there are ({warnings})", warnings == "" and values != {}
+    if not values:
+        return
     yield "the port of the program", str(port["containerPort"]) == values["port"]
     yield "time to end", spec["terminationGracePeriodSeconds"] > (
         float(values["shutdown-delay"]) + float(values["drain-timeout"])) and float(values["shutdown-delay"]) >= 5

@@ -38,7 +38,7 @@ static void start(void)
     struct settings settings;
     struct log *log = log_start(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_JSON, LOG_ERROR);
     demand(signals_install() && log &&
-           settings_read(&settings, (int)(sizeof flags / sizeof *flags), flags, environment, stderr, why, sizeof why));
+           settings_read(&settings, (int)(sizeof flags / sizeof *flags), flags, environment, why, sizeof why));
     demand(server_start(&server, &settings, log));
 }
 

@@ -106,12 +106,16 @@ START_TEST(bad_variable_is_named)
 }
 END_TEST
 
-START_TEST(unknown_variable_is_a_warning)
+START_TEST(unknown_variable_stops_the_start)
 {
-    struct run warned = run((const char *const[]){"--version", NULL}, (const char *const[]){"ATTND_PROT=1", NULL});
-    ck_assert_int_eq(warned.status, 0);
-    ck_assert_ptr_nonnull(strstr(warned.err, "ATTND_PROT"));
-    end(&warned);
+    struct run stopped =
+        run((const char *const[]){"--check-config", NULL}, (const char *const[]){"ATTND_PROT=1", NULL});
+    ck_assert_int_eq(stopped.status, 2);
+    ck_assert_ptr_nonnull(strstr(stopped.err, "did you mean ATTND_PORT?"));
+    end(&stopped);
+    struct run told = run((const char *const[]){"--help", NULL}, (const char *const[]){"ATTND_PROT=1", NULL});
+    ck_assert_int_eq(told.status, 0);
+    end(&told);
 }
 END_TEST
 
@@ -184,7 +188,7 @@ Suite *settings_suite(void)
     tcase_add_test(tests, version_names_what_it_is_made_of);
     tcase_add_test(tests, bad_flags_exit_with_2_and_say_why);
     tcase_add_test(tests, bad_variable_is_named);
-    tcase_add_test(tests, unknown_variable_is_a_warning);
+    tcase_add_test(tests, unknown_variable_stops_the_start);
     tcase_add_test(tests, flag_beats_variable_beats_default);
     tcase_add_test(tests, port_that_is_taken_is_an_error_of_one_line);
     tcase_add_test(tests, address_that_is_none_is_an_error);

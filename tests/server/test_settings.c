@@ -21,7 +21,7 @@ static bool read_all(const char *const *flags, const char *const *variables)
     for (size_t i = 0; variables && variables[i]; i++)
         environment[i] = (char *)(size_t)variables[i];
     why[0] = '\0';
-    return settings_read(&settings, count, arguments, environment, stderr, why, sizeof why);
+    return settings_read(&settings, count, arguments, environment, why, sizeof why);
 }
 
 #define FLAGS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -104,6 +104,58 @@ START_TEST(bad_value_names_flag_value_and_range)
 }
 END_TEST
 
+/* As templates and env files leave a setting out. */
+START_TEST(empty_variable_counts_as_unset)
+{
+    char entry[64];
+    char name[64];
+    const char *const variables[] = {entry, NULL};
+    const struct setting *row = NULL;
+    ck_assert(read_all(NULL, NULL));
+    const struct settings initial = settings;
+    for (size_t i = 0; (row = settings_row(i)) != NULL; i++) {
+        char before[128];
+        char after[128];
+        snprintf(entry, sizeof entry, "%s=", settings_variable(row, name, sizeof name));
+        ck_assert_msg(read_all(NULL, variables), "%s", why);
+        ck_assert_str_eq(settings_value(&settings, row, after, sizeof after),
+                         settings_value(&initial, row, before, sizeof before));
+        ck_assert_int_eq(*(const enum settings_source *)(const void *)((const char *)&settings + row->source_offset),
+                         SETTINGS_FROM_DEFAULT);
+    }
+    ck_assert(!read_all(FLAGS("--listen="), NULL)); /* a flag is written by hand */
+    ck_assert(!read_all(FLAGS("--port="), NULL));
+    ck_assert(read_all(FLAGS("--api-key-file="), FLAGS("ATTND_API_KEY_FILE=/keys")));
+    ck_assert_str_eq(settings.api_key_file, "");
+}
+END_TEST
+
+START_TEST(unknown_names_lead_to_known_ones)
+{
+    static const struct {
+        const char *word, *why;
+    } rows[] = {
+        {"--prot", "--prot: there is no such flag; did you mean --port? --help lists them."},
+        {"--max_body=3M", "--max_body: there is no such flag; did you mean --max-body? --help lists them."},
+        {"-port", "-port: there is no such flag; did you mean --port? --help lists them."},
+        {"--hlep", "--hlep: there is no such flag; did you mean --help? --help lists them."},
+        {"--nonsense", "--nonsense: there is no such flag; --help lists them."},
+        {"ATTND_PROT=80", "ATTND_PROT: there is no such variable; did you mean ATTND_PORT? --help lists them."},
+        {"ATTND_MAXBODY=1",
+         "ATTND_MAXBODY: there is no such variable; did you mean ATTND_MAX_BODY? --help lists them."},
+        {"ATTND_HELP=1", "ATTND_HELP: there is no such variable; --help lists them."},
+        {"ATTND_=1", "ATTND_: there is no such variable; --help lists them."},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool flag = rows[i].word[0] == '-';
+        ck_assert(!read_all(flag ? FLAGS(rows[i].word) : NULL, flag ? NULL : FLAGS(rows[i].word)));
+        ck_assert_str_eq(why, rows[i].why);
+    }
+    ck_assert(read_all(FLAGS("--help"), FLAGS("ATTND_PROT=80")));
+    ck_assert_int_eq(settings.action, SETTINGS_HELP);
+}
+END_TEST
+
 Suite *settings_suite(void)
 {
     Suite *suite = suite_create("settings");
@@ -114,6 +166,8 @@ Suite *settings_suite(void)
     tcase_add_test(tests, sizes_take_units);
     tcase_add_test(tests, switches_take_words_and_none);
     tcase_add_test(tests, bad_value_names_flag_value_and_range);
+    tcase_add_test(tests, empty_variable_counts_as_unset);
+    tcase_add_test(tests, unknown_names_lead_to_known_ones);
     suite_add_tcase(suite, tests);
     return suite;
 }
