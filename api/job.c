@@ -2,7 +2,7 @@
 #include "api/job.h"
 
 #include "api/json/document.h"
-#include "api/reply/reply.h"
+#include "api/reply/reply_json.h"
 #include "api/request/decode.h"
 #include "api/request/merge_request.h"
 #include "api/request/options.h"
@@ -194,7 +194,7 @@ size_t job_held(const struct job *job)
 static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     if (!attention_prepare(&job->attention, job->arena, pool, err) ||
-        !reply_compute(&job->reply, pool, cancel, job->arena, err))
+        !reply_compute(&job->reply, pool, cancel, job->arena, err) || !reply_json_prepare(&job->reply, job->arena, err))
         return false;
     return job->kind != JOB_EXPLAIN ||
            explain_write(&job->options, &job->attention, job->format == JOB_TEXT, job->arena, &job->explained, err);
@@ -224,7 +224,7 @@ bool job_block(const struct job *job, size_t index, struct buffer *out)
     }
     if (job->format == JOB_TEXT)
         return reply_text_write(&job->reply, out);
-    return reply_block(&job->reply, index, out);
+    return reply_json_block(&job->reply, index, out);
 }
 
 const char *job_media_type(const struct job *job)

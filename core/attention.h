@@ -37,9 +37,14 @@ bool attention_check(struct attention *a, const struct attention_request *reques
 /* Why this request has no such quantity ("capped needs softcap"), or NULL when it has it. */
 const char *attention_lacks(const struct attention *a, enum quantity quantity);
 
-/* Numbers that a quantity has per query, and in all. */
+/* How long an axis is, and whether a reply has it. */
+size_t attention_extent(const struct attention *a, enum axis axis);
+bool attention_has_axis(const struct attention *a, enum axis axis);
+
+/* Numbers that a quantity has per query, and in all; their dtype. */
 size_t attention_width(const struct attention *a, enum quantity quantity);
 size_t attention_count(const struct attention *a, enum quantity quantity);
+enum dtype attention_dtype(const struct attention *a, enum quantity quantity);
 
 /* Projections, rotary embedding, the past put in front, the mask made ready. A projection that overflows, or a query or
  * key that does when it is rotated, is ERROR_INVALID. */

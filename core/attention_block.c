@@ -38,9 +38,8 @@ bool attention_block_run(const struct attention *a, size_t block, const struct a
     void *scratch = aligned_alloc(ARENA_ALIGNMENT, rows_scratch(a));
     if (!scratch)
         return false;
-    memcpy(rows.of, results->of, sizeof rows.of);
-    rows.of[QUANTITY_OUTPUT] = NULL;
-    rows.of[QUANTITY_LOG_SUM_EXP] = NULL;
+    for (size_t x = 0; x < QUANTITY_COUNT; x++)
+        rows.of[x] = quantity_is((enum quantity)x, IS_FROM_RUN) ? NULL : results->of[x];
     rows_run(&rows, scratch);
     free(scratch);
     return true;

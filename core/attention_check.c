@@ -141,47 +141,103 @@ bool attention_check(struct attention *a, const struct attention_request *r, str
 
 /* --- what a request has --- */
 
+static bool has_softmax(const struct attention_request *r)
+{
+    return r->variant != VARIANT_LINEAR;
+}
+
+static bool has_softcap(const struct attention_request *r)
+{
+    return r->softcap > 0;
+}
+
+static bool has_bias(const struct attention_request *r)
+{
+    return r->mask.bias.data || r->mask.alibi;
+}
+
+static bool has_dropout(const struct attention_request *r)
+{
+    return r->has_dropout;
+}
+
+static const struct {
+    enum quantity_trait trait;
+    bool (*met)(const struct attention_request *r);
+    const char *lack;
+} needs[] = {
+    {NEEDS_SOFTMAX, has_softmax,
+     "variant linear has no softmax, so only scores, scaled, weights, products and contributions"},
+    {NEEDS_SOFTCAP, has_softcap, "softcap would bring it"},
+    {NEEDS_BIAS, has_bias, "mask.bias or mask.alibi would bring it"},
+    {NEEDS_DROPOUT, has_dropout, "dropout would bring it"},
+};
+
 const char *attention_lacks(const struct attention *a, enum quantity quantity)
 {
-    const struct attention_request *r = a->request;
-    if (r->variant == VARIANT_LINEAR && quantity != QUANTITY_OUTPUT && quantity != QUANTITY_WEIGHTS &&
-        quantity != QUANTITY_SCORES && quantity != QUANTITY_SCALED && quantity != QUANTITY_PRODUCTS &&
-        quantity != QUANTITY_CONTRIBUTIONS)
-        return "variant linear has no softmax, so only scores, scaled, weights, products and contributions";
-    if (quantity == QUANTITY_CAPPED && !(r->softcap > 0))
-        return "softcap would bring it";
-    if (quantity == QUANTITY_BIASED && !r->mask.bias.data && !r->mask.alibi)
-        return "mask.bias or mask.alibi would bring it";
-    if (quantity == QUANTITY_BIAS && !r->mask.bias.data && !r->mask.alibi)
-        return "mask.bias or mask.alibi would bring it";
-    if (quantity == QUANTITY_DROPPED && !r->has_dropout)
-        return "dropout would bring it";
+    for (size_t x = 0; x < sizeof needs / sizeof *needs; x++)
+        if (quantity_is(quantity, needs[x].trait) && !needs[x].met(a->request))
+            return needs[x].lack;
     return NULL;
+}
+
+/* --- how much there is of it --- */
+
+size_t attention_extent(const struct attention *a, enum axis axis)
+{
+    switch (axis) {
+#define AXIS_EXTENT(id, name, extent, there) \
+    case AXIS_##id: \
+        return a->extent;
+        AXES(AXIS_EXTENT)
+#undef AXIS_EXTENT
+    case AXIS_NONE:
+    case AXIS_COUNT:
+        break;
+    }
+    return 1;
+}
+
+bool attention_has_axis(const struct attention *a, enum axis axis)
+{
+    switch (axis) {
+#define AXIS_THERE(id, name, extent, there) \
+    case AXIS_##id: \
+        return there;
+        AXES(AXIS_THERE)
+#undef AXIS_THERE
+    case AXIS_NONE:
+    case AXIS_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* The axes `first`, first + 1, .. multiplied; (size_t)-1 when that does not fit. */
+static size_t multiply_axes(const struct attention *a, const enum axis *axes, size_t first)
+{
+    size_t count = 1;
+    for (size_t x = first; x < AXES_MAX && axes[x] != AXIS_NONE; x++)
+        if (!size_multiply(count, attention_extent(a, axes[x]), &count))
+            return (size_t)-1;
+    return count;
 }
 
 size_t attention_width(const struct attention *a, enum quantity quantity)
 {
-    switch (quantity_axis(quantity)) {
-    case AXIS_QUERY:
-        return 1;
-    case AXIS_KEY:
-        return a->keys;
-    case AXIS_FEATURE:
-        return a->d_v;
-    case AXIS_KEY_FEATURE_K:
-        return a->keys * a->d_k;
-    case AXIS_KEY_FEATURE_V:
-        return a->keys * a->d_v;
-    }
-    return 0;
+    const enum axis *axes = quantity_axes(quantity);
+    size_t inner = 0;
+    while (inner < AXES_MAX && axes[inner++] != AXIS_QUERY)
+        continue;
+    return multiply_axes(a, axes, inner);
 }
 
 size_t attention_count(const struct attention *a, enum quantity quantity)
 {
-    size_t factors[4] = {a->batch, a->heads, a->queries, attention_width(a, quantity)};
-    size_t count = 1;
-    for (size_t f = 0; f < 4; f++)
-        if (!size_multiply(count, factors[f], &count))
-            return (size_t)-1;
-    return count;
+    return multiply_axes(a, quantity_axes(quantity), 0);
+}
+
+enum dtype attention_dtype(const struct attention *a, enum quantity quantity)
+{
+    return quantity_is(quantity, IS_BOOLEAN) ? DTYPE_BOOL : a->dtype;
 }

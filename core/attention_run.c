@@ -30,7 +30,7 @@ static void *row_at(const struct attention *a, const struct attention_results *r
                     struct attention_rows at)
 {
     size_t row = row_index(a, at);
-    size_t size = quantity == QUANTITY_ALLOWED ? 1 : dtype_size(a->dtype);
+    size_t size = dtype_size(attention_dtype(a, quantity));
     if (quantity == QUANTITY_OUTPUT && a->packed)
         row = (at.b * a->queries + at.first) * a->heads + at.h;
     char *base = results->of[quantity];
@@ -204,7 +204,7 @@ static bool report_rows(const struct attention *a, const unsigned char *states, 
 static bool wants_more(const struct attention_results *results)
 {
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
-        if (results->of[x] && x != QUANTITY_OUTPUT && x != QUANTITY_LOG_SUM_EXP)
+        if (results->of[x] && !quantity_is((enum quantity)x, IS_FROM_RUN))
             return true;
     return false;
 }

@@ -1,53 +1,117 @@
-/* Everything that attention computes for a query, by name: results, steps, statistics. */
+/* Everything that attention computes for a query, by name: results, steps, statistics. One row each: where a request
+ * has it, its axes, its formula; replies, their schema and their text follow from it. */
 #ifndef CORE_QUANTITY_H
 #define CORE_QUANTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many numbers a query has of it. */
-enum quantity_axis {
-    AXIS_QUERY,         /* one */
-    AXIS_KEY,           /* m */
-    AXIS_FEATURE,       /* d_v */
-    AXIS_KEY_FEATURE_K, /* m x d_k */
-    AXIS_KEY_FEATURE_V, /* m x d_v */
+/* id, name in a reply, the member of struct attention that has its extent, when a reply has the axis (`a` is the struct
+ * attention). */
+#define AXES(X) \
+    X(BATCH, "batch", batch, a->has_batch) \
+    X(HEAD, "head", heads, a->has_heads) \
+    X(KV_HEAD, "head", kv_heads, a->has_heads) \
+    X(OUTPUT_HEAD, "head", heads, a->has_heads && !a->packed) \
+    X(QUERY, "query", queries, true) \
+    X(KEY, "key", keys, true) \
+    X(FEATURE_K, "feature", d_k, true) \
+    X(FEATURE_V, "feature", d_v, true) \
+    X(OUTPUT_FEATURE, "feature", d_out, true)
+
+enum axis {
+    AXIS_NONE,
+#define AXIS_ID(id, name, extent, there) AXIS_##id,
+    AXES(AXIS_ID)
+#undef AXIS_ID
+        AXIS_COUNT
 };
 
-/* id, name, axis. The steps stand in the order in which they happen, `products` first in that order but opt-in like
- * `contributions`. Hidden cells: -inf in biased (where the bias hides), masked, shifted; 0 in exp and weights.
- * Rows without a visible key: row_max and log_sum_exp -inf, argmax_key NaN. */
-#define QUANTITIES(X) \
-    X(OUTPUT, "output", AXIS_FEATURE) \
-    X(WEIGHTS, "weights", AXIS_KEY) \
-    X(LOG_SUM_EXP, "log_sum_exp", AXIS_QUERY) \
-    X(ALLOWED, "allowed", AXIS_KEY) \
-    X(BIAS, "bias", AXIS_KEY) \
-    X(ENTROPY_BITS, "entropy_bits", AXIS_QUERY) \
-    X(ARGMAX_KEY, "argmax_key", AXIS_QUERY) \
-    X(MAX_WEIGHT, "max_weight", AXIS_QUERY) \
-    X(WEIGHT_SUM, "weight_sum", AXIS_QUERY) \
-    X(SCORES, "scores", AXIS_KEY) \
-    X(SCALED, "scaled", AXIS_KEY) \
-    X(CAPPED, "capped", AXIS_KEY) \
-    X(BIASED, "biased", AXIS_KEY) \
-    X(MASKED, "masked", AXIS_KEY) \
-    X(ROW_MAX, "row_max", AXIS_QUERY) \
-    X(SHIFTED, "shifted", AXIS_KEY) \
-    X(EXP, "exp", AXIS_KEY) \
-    X(ROW_SUM, "row_sum", AXIS_QUERY) \
-    X(DROPPED, "dropped", AXIS_KEY) \
-    X(PRODUCTS, "products", AXIS_KEY_FEATURE_K) \
-    X(CONTRIBUTIONS, "contributions", AXIS_KEY_FEATURE_V)
+#define AXES_MAX 5 /* of one quantity */
+
+/* Lists of axes, outermost first; AXIS_NONE ends a short one. */
+#define PER_QUERY \
+    { \
+        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY \
+    }
+#define PER_PAIR \
+    { \
+        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY \
+    }
+#define PER_FEATURE \
+    { \
+        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_FEATURE_V \
+    }
+#define PER_PAIR_FEATURE_K \
+    { \
+        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY, AXIS_FEATURE_K \
+    }
+#define PER_PAIR_FEATURE_V \
+    { \
+        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY, AXIS_FEATURE_V \
+    }
+
+/* What a request must have, and what is special about a quantity. */
+enum quantity_trait {
+    NEEDS_SOFTMAX = 1,
+    NEEDS_SOFTCAP = 2,
+    NEEDS_BIAS = 4,
+    NEEDS_DROPOUT = 8,
+    IS_OPT_IN = 16,    /* large: only by its own name */
+    IS_BOOLEAN = 32,   /* bytes, 0 or 1, whatever the dtype */
+    IS_TERMS = 64,     /* not computed with the rows: attention_products, attention_contributions */
+    IS_FROM_RUN = 128, /* from attention_run alone, never again from a block */
+};
+
+/* id, name, axes, traits, formula. Hidden cells: -inf in biased (where the bias hides), masked, shifted; 0 in exp and
+ * weights. Rows without a visible key: row_max and log_sum_exp -inf, argmax_key NaN. */
+#define OUTPUTS(X) \
+    X(OUTPUT, "output", PER_FEATURE, IS_FROM_RUN, "output = weights . v") \
+    X(LOG_SUM_EXP, "log_sum_exp", PER_QUERY, NEEDS_SOFTMAX | IS_FROM_RUN, "log_sum_exp = row_max + ln row_sum")
+
+#define MASKS(X) \
+    X(ALLOWED, "allowed", PER_PAIR, NEEDS_SOFTMAX | IS_BOOLEAN, "mask.allowed   (1 = may attend)") \
+    X(BIAS, "bias", PER_PAIR, NEEDS_SOFTMAX | NEEDS_BIAS, "mask.bias   (added to the scores)")
+
+#define STATISTICS(X) \
+    X(ENTROPY_BITS, "entropy_bits", PER_QUERY, NEEDS_SOFTMAX, "entropy_bits = -sum of w * log2 w") \
+    X(ARGMAX_KEY, "argmax_key", PER_QUERY, NEEDS_SOFTMAX, "argmax_key = the key of the largest weight") \
+    X(MAX_WEIGHT, "max_weight", PER_QUERY, NEEDS_SOFTMAX, "max_weight = the largest weight") \
+    X(WEIGHT_SUM, "weight_sum", PER_QUERY, NEEDS_SOFTMAX, "weight_sum = sum of the weights")
+
+/* In the order in which they happen. */
+#define STEPS(X) \
+    X(PRODUCTS, "products", PER_PAIR_FEATURE_K, IS_OPT_IN | IS_TERMS, "products = q_t * k_t, feature by feature") \
+    X(SCORES, "scores", PER_PAIR, 0, "scores = q . k") \
+    X(SCALED, "scaled", PER_PAIR, 0, "scaled = scores * scale") \
+    X(CAPPED, "capped", PER_PAIR, NEEDS_SOFTMAX | NEEDS_SOFTCAP, "capped = softcap * tanh(scaled / softcap)") \
+    X(BIASED, "biased", PER_PAIR, NEEDS_SOFTMAX | NEEDS_BIAS, "biased = capped + bias") \
+    X(MASKED, "masked", PER_PAIR, NEEDS_SOFTMAX, "masked = biased, hidden keys -inf") \
+    X(ROW_MAX, "row_max", PER_QUERY, NEEDS_SOFTMAX, "row_max = the largest of the row") \
+    X(SHIFTED, "shifted", PER_PAIR, NEEDS_SOFTMAX, "shifted = masked - row_max") \
+    X(EXP, "exp", PER_PAIR, NEEDS_SOFTMAX, "exp = e^shifted") \
+    X(ROW_SUM, "row_sum", PER_QUERY, NEEDS_SOFTMAX, "row_sum = sum of exp") \
+    X(WEIGHTS, "weights", PER_PAIR, 0, "weights = exp / row_sum") \
+    X(DROPPED, "dropped", PER_PAIR, NEEDS_SOFTMAX | NEEDS_DROPOUT, "dropped = weights, some 0, the others / (1 - p)") \
+    X(CONTRIBUTIONS, "contributions", PER_PAIR_FEATURE_V, IS_OPT_IN | IS_TERMS, "contributions = weight * v")
+
+#define QUANTITIES(X) OUTPUTS(X) MASKS(X) STATISTICS(X) STEPS(X)
 
 enum quantity {
-#define QUANTITY_ID(id, name, axis) QUANTITY_##id,
+#define QUANTITY_ID(id, name, axes, traits, formula) QUANTITY_##id,
     QUANTITIES(QUANTITY_ID)
 #undef QUANTITY_ID
         QUANTITY_COUNT
 };
 
+const char *axis_name(enum axis axis);
+
 const char *quantity_name(enum quantity quantity);
-enum quantity_axis quantity_axis(enum quantity quantity);
+const enum axis *quantity_axes(enum quantity quantity); /* AXES_MAX of them */
+bool quantity_has_axis(enum quantity quantity, enum axis axis);
+bool quantity_is(enum quantity quantity, enum quantity_trait trait);
+
+/* Its formula in one line; text for people may put the numbers of a request into it. */
+const char *quantity_formula(enum quantity quantity);
 
 #endif

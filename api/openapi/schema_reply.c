@@ -2,8 +2,7 @@
 #include "api/openapi/schema_reply.h"
 
 #include "api/openapi/schema.h"
-#include "api/reply/cost_json.h"
-#include "api/request/include.h"
+#include "api/reply/reply_document.h"
 
 #include <string.h>
 
@@ -35,56 +34,31 @@ static void write_result(struct writer *w, const char *name)
     schema_reference(w, "BiasTensor");
 }
 
-static void write_plain(struct writer *w, const char *name)
+static void write_result_schema(struct writer *w, enum result_id id)
 {
-    writer_key(w, name);
-    schema_reference(w, "NumbersOrHidden");
+    const struct result *result = result_row(id);
+    writer_key(w, result->name);
+    if (result->document)
+        reply_document(id)->schema(w);
+    else if (result->quantity != QUANTITY_COUNT && quantity_is(result->quantity, IS_BOOLEAN))
+        schema_reference(w, "Booleans");
+    else
+        schema_reference(w, result->plain ? "NumbersOrHidden" : "BiasTensor");
 }
 
-static void write_operands(struct writer *w, const char *name, const char *members)
+static void write_part(struct writer *w, enum part part)
 {
-    begin_object(w, name);
-    for (; *members; members++) {
-        const char member[] = {*members, '\0'};
-        write_result(w, member);
-    }
-    end_object(w);
-}
-
-static void write_stats(struct writer *w)
-{
-    static const enum quantity stats[] = {QUANTITY_ENTROPY_BITS, QUANTITY_ARGMAX_KEY, QUANTITY_MAX_WEIGHT,
-                                          QUANTITY_WEIGHT_SUM};
-    begin_object(w, include_name(INCLUDE_STATS));
-    for (size_t x = 0; x < sizeof stats / sizeof *stats; x++)
-        write_plain(w, quantity_name(stats[x]));
-    end_object(w);
-}
-
-static void write_mask(struct writer *w)
-{
-    begin_object(w, include_name(INCLUDE_MASK));
-    writer_key(w, quantity_name(QUANTITY_ALLOWED));
-    schema_reference(w, "Booleans");
-    write_plain(w, quantity_name(QUANTITY_BIAS));
-    end_object(w);
-}
-
-static void write_steps(struct writer *w)
-{
-    begin_object(w, include_name(INCLUDE_STEPS));
-    for (size_t s = 0; s < INCLUDE_STEP_COUNT; s++)
-        write_result(w, quantity_name(include_step(s)));
-    end_object(w);
+    if (part_is_group(part))
+        begin_object(w, part_name(part));
+    for (size_t r = 0; r < RESULT_COUNT; r++)
+        if (result_row((enum result_id)r)->part == part)
+            write_result_schema(w, (enum result_id)r);
+    if (part_is_group(part))
+        end_object(w);
 }
 
 #define STRINGS "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"
 #define COUNT "{\"type\":\"integer\",\"minimum\":1}"
-#define WORDS \
-    "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"token\"," \
-    "\"logit\"," \
-    "\"probability\"],\"properties\":{\"token\":{\"type\":\"string\"},\"logit\":{\"type\":\"number\"}," \
-    "\"probability\":{\"type\":\"number\"}}}}"
 
 static void write_head(struct writer *w)
 {
@@ -109,17 +83,8 @@ static void write_attention_reply(struct writer *w)
 {
     begin_object(w, "AttentionReply");
     write_head(w);
-    write_result(w, include_name(INCLUDE_OUTPUT));
-    write_result(w, include_name(INCLUDE_WEIGHTS));
-    write_result(w, include_name(INCLUDE_LOG_SUM_EXP));
-    write_operands(w, include_name(INCLUDE_PRESENT), "kv");
-    write_operands(w, include_name(INCLUDE_INPUTS), "qkv");
-    write_mask(w);
-    write_stats(w);
-    writer_key(w, include_name(INCLUDE_COST));
-    cost_json_schema(w);
-    write_raw(w, "readout", "{\"anyOf\":[" WORDS ",{\"type\":\"array\",\"items\":" WORDS "}]}");
-    write_steps(w);
+    for (size_t part = 0; part < PART_COUNT; part++)
+        write_part(w, (enum part)part);
     writer_object_end(w);
     write_raw(w, "required", "[\"dtype\",\"shape\",\"axes\",\"scale\"]");
     writer_object_end(w);

@@ -107,18 +107,22 @@ static void write_or_object(struct writer *w, const struct option *o)
 static void describe_parts(struct writer *w)
 {
     struct buffer words = {0};
-    for (size_t p = 0; p < INCLUDE_PARTS; p++)
-        buffer_format(&words, "%s%s: %s", p > 0 ? "; " : "", include_name((enum include_part)p),
-                      include_meaning((enum include_part)p));
+    for (size_t p = 0; p < PART_COUNT; p++)
+        if (part_kind((enum part)p) != PART_IMPLIED)
+            buffer_format(&words, "%s%s: %s", p > 0 ? "; " : "", part_name((enum part)p), part_meaning((enum part)p));
     writer_key(w, "description");
     writer_string_n(w, words.data ? words.data : "", words.length);
     buffer_free(&words);
 }
 
+static void write_name(void *w, const char *name)
+{
+    writer_string(w, name);
+}
+
 static void write_include(struct writer *w, const struct option *o)
 {
     (void)o;
-    char step[64];
     writer_member_string(w, "type", "array");
     writer_key(w, "items");
     writer_object_begin(w);
@@ -126,12 +130,7 @@ static void write_include(struct writer *w, const struct option *o)
     describe_parts(w);
     writer_key(w, "enum");
     writer_array_begin(w);
-    for (size_t p = 0; p < INCLUDE_PARTS; p++)
-        writer_string(w, include_name((enum include_part)p));
-    for (size_t s = 0; s < INCLUDE_STEP_COUNT; s++) {
-        snprintf(step, sizeof step, "steps.%s", quantity_name(include_step(s)));
-        writer_string(w, step);
-    }
+    include_each(write_name, w);
     writer_array_end(w);
     writer_object_end(w);
 }

@@ -105,13 +105,29 @@ static void write_words(const struct readout *r, size_t b, const struct options 
     writer_array_end(w);
 }
 
-void readout_write(const struct readout *r, const struct options *o, const struct attention *a, struct buffer *out)
+void readout_write(const struct readout *r, const struct options *o, const struct attention *a, struct writer *w)
 {
-    struct writer w = {.out = out};
     if (a->has_batch)
-        writer_array_begin(&w);
+        writer_array_begin(w);
     for (size_t b = 0; b < r->batch; b++)
-        write_words(r, b, o, a->dtype, &w);
+        write_words(r, b, o, a->dtype, w);
     if (a->has_batch)
-        writer_array_end(&w);
+        writer_array_end(w);
+}
+
+size_t readout_numbers(const struct options *o, const struct attention *a)
+{
+    return 2 * a->batch * o->readout_tokens.count;
+}
+
+#define WORDS \
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"token\"," \
+    "\"logit\"," \
+    "\"probability\"],\"properties\":{\"token\":{\"type\":\"string\"},\"logit\":{\"type\":\"number\"}," \
+    "\"probability\":{\"type\":\"number\"}}}}"
+
+void readout_schema(struct writer *w)
+{
+    static const char schema[] = "{\"anyOf\":[" WORDS ",{\"type\":\"array\",\"items\":" WORDS "}]}";
+    writer_raw(w, schema, strlen(schema));
 }

@@ -2,7 +2,7 @@
 #ifndef API_REPLY_READOUT_H
 #define API_REPLY_READOUT_H
 
-#include "api/numbers/buffer.h"
+#include "api/json/writer.h"
 #include "api/request/options.h"
 #include "core/arena.h"
 #include "core/attention.h"
@@ -24,6 +24,10 @@ bool readout_compute(struct readout *readout, const struct options *options, con
 
 /* Writes [{"token","logit","probability"}, ...]; a list of such lists where there is a batch axis. */
 void readout_write(const struct readout *readout, const struct options *options, const struct attention *a,
-                   struct buffer *out);
+                   struct writer *w);
+
+/* How many numbers that has; its schema, as a value. */
+size_t readout_numbers(const struct options *options, const struct attention *a);
+void readout_schema(struct writer *w);
 
 #endif

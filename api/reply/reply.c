@@ -1,53 +1,45 @@
-/* Pricing, computing, and encoding blocks of rows. */
+/* Pricing and computing. */
 #include "api/reply/reply.h"
 
-#include "api/json/array.h"
-#include "api/numbers/base64.h"
-#include "api/reply/section_rows.h"
-#include "api/reply/skeleton.h"
-
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-
-#define NUMBERS_PER_BLOCK 16384
 
 /* --- price --- */
 
-/* What this item of `include` asks for in all: "steps" is many arrays. */
+/* Numbers that an item of `include` asks for in all: "steps" is many arrays. */
 static size_t count_item(const struct reply *r, const char *item)
 {
-    char other[64];
     size_t sum = 0;
-    for (size_t s = 0; s < r->sections.count; s++) {
+    for (size_t s = 1; s < r->sections.count; s++) {
         const struct section *section = &r->sections.at[s];
-        if (strcmp(section_item(section, &r->options->include, other, sizeof other), item) == 0)
+        if (strcmp(include_name(&r->options->include, section->id), item) == 0)
             sum = section->numbers > SIZE_MAX - sum ? SIZE_MAX : sum + section->numbers;
     }
     return sum;
 }
 
 /* The item of `include` that asks for the most numbers. */
-static size_t find_largest(const struct reply *r, char *item, size_t size)
+static const char *find_largest(const struct reply *r, size_t *largest)
 {
-    char other[64];
-    size_t largest = 0;
-    for (size_t s = 0; s < r->sections.count; s++) {
-        size_t numbers = count_item(r, section_item(&r->sections.at[s], &r->options->include, other, sizeof other));
-        if (numbers <= largest)
+    const char *item = "";
+    *largest = 0;
+    for (size_t s = 1; s < r->sections.count; s++) {
+        const char *other = include_name(&r->options->include, r->sections.at[s].id);
+        size_t numbers = count_item(r, other);
+        if (numbers <= *largest)
             continue;
-        largest = numbers;
-        snprintf(item, size, "%s", other);
+        *largest = numbers;
+        item = other;
     }
-    return largest;
+    return item;
 }
 
 static bool check_reply_size(const struct reply *r, const struct request_limits *limits, struct error *err)
 {
-    char item[64] = "";
+    size_t largest;
     if (r->sections.numbers <= limits->reply_elements)
         return true;
-    size_t largest = find_largest(r, item, sizeof item);
+    const char *item = find_largest(r, &largest);
     return error_set(
         err, ERROR_TOO_LARGE, "include",
         "The reply would hold %zu numbers; the limit is %zu (--max-reply-elements). Leave %s out of include: it "
@@ -90,7 +82,7 @@ bool reply_plan(struct reply *r, const struct options *options, const struct att
 
 static bool make_room(struct reply *r, enum quantity quantity, struct arena *arena, struct error *err)
 {
-    size_t size = quantity == QUANTITY_ALLOWED ? 1 : dtype_size(r->a->dtype);
+    size_t size = dtype_size(attention_dtype(r->a, quantity));
     if (!r->results.of[quantity])
         r->results.of[quantity] = arena_calloc(arena, attention_count(r->a, quantity), size, err);
     return r->results.of[quantity] != NULL;
@@ -104,15 +96,16 @@ static enum quantity terms_weights(const struct attention *a)
 static bool make_rooms(struct reply *r, struct arena *arena, struct error *err)
 {
     bool good = make_room(r, QUANTITY_OUTPUT, arena, err);
-    for (size_t x = 0; good && x < r->sections.count; x++) {
+    for (size_t x = 1; good && x < r->sections.count; x++) {
         struct section *s = &r->sections.at[x];
-        if (s->quantity == QUANTITY_COUNT)
+        enum quantity quantity = s->result->quantity;
+        if (quantity == QUANTITY_COUNT)
             continue;
         if (s->source == SECTION_BLOCKS && r->whole)
             s->source = SECTION_VIEW;
         if (s->source == SECTION_VIEW)
-            good = make_room(r, s->quantity, arena, err);
-        if (s->quantity == QUANTITY_CONTRIBUTIONS && r->whole)
+            good = make_room(r, quantity, arena, err);
+        if (quantity == QUANTITY_CONTRIBUTIONS && r->whole)
             good = make_room(r, terms_weights(r->a), arena, err);
     }
     return good;
@@ -129,60 +122,52 @@ static bool project(struct reply *r, struct pool *pool, struct arena *arena, str
     return r->output && attention_project_output(a, r->results.of[QUANTITY_OUTPUT], r->output, pool, err);
 }
 
-/* The view without the axes that the reply has not. */
-static void bind_operand(const struct attention *a, struct section *s, struct tensor view)
+static struct tensor view_operand(const struct attention *a, enum result_id id)
 {
+    switch (id) {
+#define OPERAND_VIEW(operand, part, name, tensor, axes, title) \
+    case RESULT_##operand: \
+        return a->tensor;
+        OPERANDS(OPERAND_VIEW)
+#undef OPERAND_VIEW
+    default:
+        return (struct tensor){0};
+    }
+}
+
+/* The view without the axes that the reply has not. */
+static void bind_operand(const struct attention *a, struct section *s)
+{
+    struct tensor view = view_operand(a, s->id);
     size_t at = 0;
-    for (size_t axis = 0; axis < 4; axis++)
-        if (axis > 1 || (axis == 0 && a->has_batch) || (axis == 1 && a->has_heads))
+    for (size_t axis = 0; axis < view.rank; axis++)
+        if (attention_has_axis(a, s->result->axes[axis]))
             s->t.stride[at++] = view.stride[axis];
     s->t.data = view.data;
 }
 
 static void bind(const struct reply *r, struct section *s)
 {
-    const struct attention *a = r->a;
     if (s->source != SECTION_VIEW)
         return;
-    if (s->quantity == QUANTITY_OUTPUT)
+    if (s->id == RESULT_OUTPUT)
         s->t.data = r->output;
-    else if (s->quantity != QUANTITY_COUNT)
-        s->t.data = r->results.of[s->quantity];
+    else if (s->result->quantity != QUANTITY_COUNT)
+        s->t.data = r->results.of[s->result->quantity];
     else
-        bind_operand(a, s, s->name[0] == 'q' ? a->q : s->name[0] == 'k' ? a->k : a->v);
+        bind_operand(r->a, s);
 }
 
-/* --- blocks --- */
-
-/* Core blocks that make one block of ours: three where bytes are grouped by three, so that a group rarely straddles
- * two. */
-static size_t stride_of(const struct reply *r, const struct section *s)
+static void cut(struct reply *r)
 {
-    return section_is_packed(s, &r->options->style) ? 3 : 1;
-}
-
-static size_t first_row_of_core_block(const struct attention *a, size_t block)
-{
-    if (block >= attention_blocks(a))
-        return a->batch * a->heads * a->queries;
-    struct attention_rows at = attention_block(a, block);
-    return (at.b * a->heads + at.h) * a->queries + at.first;
-}
-
-static void count_blocks(struct reply *r, struct section *s)
-{
-    size_t stride = stride_of(r, s);
-    s->first_block = r->blocks;
-    s->block_count = 1;
-    if (s->source == SECTION_BLOCKS)
-        s->block_count = (attention_blocks(r->a) + stride - 1) / stride;
-    if (s->source == SECTION_VIEW || s->source == SECTION_TERMS) {
-        size_t unit = s->source == SECTION_TERMS ? r->a->keys : 1;
-        size_t units = NUMBERS_PER_BLOCK / array_width(s->t) / unit;
-        s->rows_per_block = (units > 0 ? units : 1) * unit;
-        s->block_count = (array_rows(s->t) + s->rows_per_block - 1) / s->rows_per_block;
+    for (size_t x = 0; x < r->sections.count; x++) {
+        struct section *s = &r->sections.at[x];
+        bind(r, s);
+        section_cut(s, r->a, &r->options->style, r->blocks);
+        r->blocks += s->block_count;
     }
-    r->blocks += s->block_count;
+    if (r->whole)
+        r->blocks = 1;
 }
 
 bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
@@ -191,106 +176,19 @@ bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel
     if (!make_rooms(r, arena, err) || !attention_run(r->a, &r->results, pool, cancel, arena, err) ||
         !project(r, pool, arena, err))
         return false;
-    for (size_t x = 0; x < r->sections.count; x++) {
-        bind(r, &r->sections.at[x]);
-        count_blocks(r, &r->sections.at[x]);
-    }
-    if (r->whole)
-        r->blocks = 1;
-    if (r->options->readout_tokens.values && !readout_compute(&r->readout, r->options, r->a, r->output, arena, err))
-        return false;
-    return skeleton_write(&r->sections, r->options, r->a, &r->readout, arena, err);
+    cut(r);
+    return !r->options->readout_tokens.values || readout_compute(&r->readout, r->options, r->a, r->output, arena, err);
 }
 
-/* --- encoding --- */
-
-/* Rows first, first + 1, .. of a section that block `local` of it has. */
-struct span {
-    size_t first, count;
-};
-
-static struct span rows_of(const struct reply *r, const struct section *s, size_t local)
-{
-    size_t stride = stride_of(r, s);
-    if (s->source == SECTION_NONE)
-        return (struct span){0, 0};
-    if (s->source == SECTION_BLOCKS) {
-        size_t first = first_row_of_core_block(r->a, local * stride);
-        return (struct span){first, first_row_of_core_block(r->a, (local + 1) * stride) - first};
-    }
-    size_t first = local * s->rows_per_block;
-    size_t left = array_rows(s->t) - first;
-    return (struct span){first, left < s->rows_per_block ? left : s->rows_per_block};
-}
-
-static bool write_rows(const struct reply *r, struct section_rows *source, struct span span, struct buffer *out)
-{
-    const struct section *s = source->section;
-    for (size_t row = span.first; row < span.first + span.count; row++) {
-        const void *values = section_rows_row(source, row);
-        if (!values)
-            return false;
-        array_open(out, s->t, row);
-        array_numbers(out, &r->options->style, s->t.dtype, values, array_width(s->t));
-        array_close(out, s->t, row);
-    }
-    return true;
-}
-
-/* Base64 goes by groups of three bytes. A block writes the groups that begin in its rows: it leaves out the first bytes
- * that belong to a group begun before, and borrows from the next row what its last group lacks. */
-static bool write_bytes(struct section_rows *source, struct span span, struct buffer *out)
-{
-    const struct section *s = source->section;
-    size_t row_bytes = array_width(s->t) * dtype_size(s->t.dtype);
-    size_t skip = (3 - span.first * row_bytes % 3) % 3;
-    struct base64 state = {0};
-    size_t row = span.first;
-    for (; row < span.first + span.count; row++, skip = 0) {
-        const char *bytes = section_rows_row(source, row);
-        if (!bytes)
-            return false;
-        base64_append(&state, out, bytes + skip, row_bytes - skip);
-    }
-    if (state.count > 0 && row < array_rows(s->t)) {
-        const void *next = section_rows_row(source, row);
-        if (!next)
-            return false;
-        base64_append(&state, out, next, 3 - state.count);
-    }
-    base64_end(&state, out);
-    return true;
-}
-
-static bool write_section(const struct reply *r, const struct section *s, size_t local, struct buffer *out)
-{
-    struct section_rows source = {.a = r->a, .section = s, .weights = r->results.of[terms_weights(r->a)]};
-    struct span span = rows_of(r, s, local);
-    if (local == 0)
-        buffer_append(out, s->lead, s->lead_length);
-    bool good =
-        section_is_packed(s, &r->options->style) ? write_bytes(&source, span, out) : write_rows(r, &source, span, out);
-    section_rows_close(&source);
-    if (local + 1 == s->block_count)
-        buffer_append(out, s->trail, s->trail_length);
-    return good && !out->failed;
-}
-
-static bool write_whole(const struct reply *r, struct buffer *out)
-{
-    for (size_t x = 0; x < r->sections.count; x++)
-        for (size_t local = 0; local < r->sections.at[x].block_count; local++)
-            if (!write_section(r, &r->sections.at[x], local, out))
-                return false;
-    return true;
-}
-
-bool reply_block(const struct reply *r, size_t index, struct buffer *out)
+const struct section *reply_section(const struct reply *r, size_t index)
 {
     const struct section *s = r->sections.at;
-    if (r->whole)
-        return write_whole(r, out);
     while (index >= s->first_block + s->block_count)
         s++;
-    return write_section(r, s, index - s->first_block, out);
+    return s;
+}
+
+const void *reply_weights(const struct reply *r)
+{
+    return r->results.of[terms_weights(r->a)];
 }

@@ -1,9 +1,10 @@
-/* The reply to POST /v1/attention: planned and priced before anything is computed, encoded block by block after. */
+/* The reply to POST /v1/attention: planned and priced before anything is computed; writers encode it block by block. */
 #ifndef API_REPLY_REPLY_H
 #define API_REPLY_REPLY_H
 
 #include "api/reply/readout.h"
 #include "api/reply/section.h"
+#include "api/reply/skeleton.h"
 #include "api/request/limits.h"
 #include "core/arena.h"
 
@@ -20,6 +21,7 @@ struct reply {
     void *output;                     /* as returned: projected where there is a w_o */
     struct readout readout;
     size_t blocks;
+    struct skeleton skeleton; /* of the JSON writer */
 };
 
 /* Fills a zeroed reply: plans the sections and holds them against the limits: ERROR_TOO_LARGE says what to leave out.
@@ -27,12 +29,14 @@ struct reply {
 bool reply_plan(struct reply *reply, const struct options *options, const struct attention *a,
                 const struct request_limits *limits, struct error *err);
 
-/* Computes what has to be in memory (a is prepared) and writes the texts between the numbers: then blocks may be
- * encoded. */
+/* Computes what has to be in memory (a is prepared) and cuts the sections into blocks. */
 bool reply_compute(struct reply *reply, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
                    struct error *err);
 
-/* One of reply->blocks pieces; false when there is no memory. Any thread. */
-bool reply_block(const struct reply *reply, size_t index, struct buffer *out);
+/* The section that block `index` belongs to. */
+const struct section *reply_section(const struct reply *reply, size_t index);
+
+/* The weights that contributions multiply, when those of the whole request are in memory, or NULL. */
+const void *reply_weights(const struct reply *reply);
 
 #endif

@@ -1,4 +1,5 @@
-/* A reply to POST /v1/attention as an ordered list of sections: which, of what shape, from where. */
+/* The plan of a reply: its sections in order, what each holds, of what shape and from where. How they are written is
+ * the writers' business (reply_json.h, api/text/reply_text.h). */
 #ifndef API_REPLY_SECTION_H
 #define API_REPLY_SECTION_H
 
@@ -8,26 +9,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SECTIONS_MAX 32
+#define SECTIONS_MAX (RESULT_COUNT + 1)
 
 enum section_source {
-    SECTION_NONE,   /* no numbers: `lead` is all */
+    SECTION_NONE,   /* no rows of numbers: the head, a document */
     SECTION_VIEW,   /* numbers in memory: t.data */
     SECTION_BLOCKS, /* a quantity, computed again block by block */
     SECTION_TERMS,  /* products or contributions, computed query by query */
 };
 
+/* Rows are those of array.h: the last axis is a row. */
 struct section {
-    const char *group, *name; /* the member is group.name, or name where there is no group */
+    enum result_id id;
+    const struct result *result; /* NULL: the head of the reply */
     enum section_source source;
-    enum quantity quantity;
-    struct tensor t;                   /* the axes that the reply has; data for SECTION_VIEW alone */
-    const char *axes[TENSOR_RANK_MAX]; /* their names */
-    bool plain;                        /* JSON also where tensors are base64 */
-    size_t numbers;                    /* that it prints */
-    const char *lead, *trail;          /* text before and after */
-    size_t lead_length, trail_length;
-    size_t first_block, block_count, rows_per_block; /* rows as in array.h */
+    struct tensor t;          /* the axes that the reply has; data for SECTION_VIEW alone */
+    enum axis axes[AXES_MAX]; /* which these are */
+    size_t numbers;           /* that it prints */
+    size_t first_block, block_count;
+    size_t rows_per_block; /* SECTION_VIEW, SECTION_TERMS */
+    size_t core_blocks;    /* SECTION_BLOCKS: how many of core's blocks make one of ours */
 };
 
 struct section_list {
@@ -40,13 +41,22 @@ struct section_list {
  * is not bound. */
 void section_plan(struct section_list *list, const struct options *options, const struct attention *a);
 
-/* What of `include` brought the section: "weights", "steps.scores" ...; `out` holds at least 64 bytes. */
-const char *section_item(const struct section *section, const struct include *include, char *out, size_t size);
+/* Cuts a section into blocks, of which the first is `first`. */
+void section_cut(struct section *section, const struct attention *a, const struct style *style, size_t first);
+
+/* The rows of its block `local`. */
+struct section_span {
+    size_t first, count;
+};
+struct section_span section_block_rows(const struct section *section, const struct attention *a, size_t local);
+
+/* The object that it is a member of, or NULL. */
+const char *section_group(const struct section *section);
 
 /* Its numbers are written as base64. */
 bool section_is_packed(const struct section *section, const struct style *style);
 
-/* Is it group.name? NULL groups match each other. */
-bool section_is(const struct section *section, const char *group, const char *name);
+/* The section of a result, or NULL. */
+const struct section *section_find(const struct section_list *list, enum result_id id);
 
 #endif

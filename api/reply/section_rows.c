@@ -24,20 +24,11 @@ size_t section_rows_block(const struct attention *a, size_t query)
     return low;
 }
 
-/* A row of the strided view. */
-static const void *view_row(const struct section *s, size_t row)
-{
-    size_t offset = 0;
-    for (size_t a = s->t.rank - 1; a-- > 0; row /= s->t.shape[a])
-        offset += row % s->t.shape[a] * s->t.stride[a];
-    return (const char *)s->t.data + offset * dtype_size(s->t.dtype);
-}
-
 /* Row `query` of an [n][m] quantity, by way of its block. */
 static const void *block_row(struct section_rows *s, enum quantity quantity, enum dtype dtype, size_t query)
 {
     const struct attention *a = s->a;
-    size_t bytes = a->keys * dtype_size(dtype);
+    size_t bytes = attention_width(a, quantity) * dtype_size(dtype);
     if (!s->block || query < first_query(a, s->at) || query >= first_query(a, s->at) + s->at.count) {
         size_t block = section_rows_block(a, query);
         struct attention_results results = {{0}};
@@ -66,7 +57,7 @@ static bool compute_terms(struct section_rows *s, size_t query)
     size_t h = query / a->queries % a->heads;
     size_t b = query / a->queries / a->heads;
     const void *weights = NULL;
-    if (s->section->quantity == QUANTITY_CONTRIBUTIONS && !(weights = weights_row(s, query)))
+    if (s->section->result->quantity == QUANTITY_CONTRIBUTIONS && !(weights = weights_row(s, query)))
         return false;
     if (!s->terms)
         s->terms = malloc(a->keys * array_width(s->section->t) * dtype_size(a->dtype));
@@ -89,13 +80,29 @@ static const void *terms_row(struct section_rows *s, size_t row)
     return (const char *)s->terms + row % a->keys * array_width(s->section->t) * dtype_size(a->dtype);
 }
 
+/* A row of the strided view. */
+static const void *stored_row(struct section_rows *r, size_t row)
+{
+    const struct section *s = r->section;
+    size_t offset = 0;
+    for (size_t a = s->t.rank - 1; a-- > 0; row /= s->t.shape[a])
+        offset += row % s->t.shape[a] * s->t.stride[a];
+    return (const char *)s->t.data + offset * dtype_size(s->t.dtype);
+}
+
+static const void *computed_row(struct section_rows *s, size_t row)
+{
+    return block_row(s, s->section->result->quantity, s->section->t.dtype, row);
+}
+
 const void *section_rows_row(struct section_rows *s, size_t row)
 {
-    if (s->section->source == SECTION_VIEW)
-        return view_row(s->section, row);
-    if (s->section->source == SECTION_BLOCKS)
-        return block_row(s, s->section->quantity, s->section->t.dtype, row);
-    return terms_row(s, row);
+    static const void *(*const rows[])(struct section_rows * s, size_t row) = {
+        [SECTION_VIEW] = stored_row,
+        [SECTION_BLOCKS] = computed_row,
+        [SECTION_TERMS] = terms_row,
+    };
+    return rows[s->section->source](s, row);
 }
 
 void section_rows_close(struct section_rows *s)

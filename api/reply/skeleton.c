@@ -3,7 +3,7 @@
 
 #include "api/json/array.h"
 #include "api/json/writer.h"
-#include "api/reply/cost_json.h"
+#include "api/reply/reply_document.h"
 
 #include <string.h>
 
@@ -27,10 +27,10 @@ static void write_shape(struct writer *w, const struct attention *a)
 
 static void write_axes_of(struct writer *w, const struct section *s)
 {
-    writer_key(w, s->name);
+    writer_key(w, s->result->name);
     writer_array_begin(w);
     for (size_t axis = 0; axis < s->t.rank; axis++)
-        writer_string(w, s->axes[axis]);
+        writer_string(w, axis_name(s->axes[axis]));
     writer_array_end(w);
 }
 
@@ -42,15 +42,16 @@ static void write_axes(struct writer *w, const struct section_list *list)
     writer_object_begin(w);
     for (size_t x = 0; x < list->count; x++) {
         const struct section *s = &list->at[x];
+        const char *own = section_group(s);
         if (s->source == SECTION_NONE)
             continue;
-        if (group && group != s->group)
+        if (group && group != own)
             writer_object_end(w);
-        if (s->group && group != s->group) {
-            writer_key(w, s->group);
+        if (own && group != own) {
+            writer_key(w, own);
             writer_object_begin(w);
         }
-        group = s->group;
+        group = own;
         write_axes_of(w, s);
     }
     if (group)
@@ -103,43 +104,52 @@ static void write_head(struct buffer *out, const struct section_list *list, cons
 
 /* --- around each section --- */
 
-static void write_lead(struct buffer *out, const struct section *s, const char *group_before, const struct style *style)
+struct frame {
+    const struct section_list *list;
+    const struct options *options;
+    const struct attention *a;
+    const struct readout *readout;
+    struct buffer *out;
+};
+
+static const char *group_at(const struct frame *f, size_t x)
 {
-    struct writer w = {.out = out, .comma = true};
-    if (s->group && s->group != group_before) {
-        writer_key(&w, s->group);
+    return x < f->list->count ? section_group(&f->list->at[x]) : NULL;
+}
+
+/* The object stays open; the comma that separates members comes with the next one. */
+static void write_before(const struct frame *f, size_t x)
+{
+    struct writer w = {.out = f->out, .comma = true};
+    const struct section *s = &f->list->at[x];
+    if (!s->result) {
+        write_head(f->out, f->list, f->options, f->a);
+        return;
+    }
+    if (group_at(f, x) && group_at(f, x) != group_at(f, x - 1)) {
+        writer_key(&w, group_at(f, x));
         writer_object_begin(&w);
     }
-    writer_key(&w, s->name);
-    if (section_is_packed(s, style))
-        array_packed(out, s->t);
+    writer_key(&w, s->result->name);
+    if (s->result->document)
+        reply_document(s->id)->write(&w, f->options, f->a, f->readout);
+    if (section_is_packed(s, &f->options->style))
+        array_packed(f->out, s->t);
 }
 
-/* `next` is NULL after the last. The comma that separates groups comes with the next lead. */
-static void write_trail(struct buffer *out, const struct section *s, const struct section *next,
-                        const struct style *style)
+static void write_after(const struct frame *f, size_t x)
 {
-    if (section_is_packed(s, style))
-        buffer_string(out, "\"}");
-    if (s->group && (!next || next->group != s->group))
-        buffer_string(out, "}");
-    if (!next)
-        buffer_string(out, "}\n");
+    if (section_is_packed(&f->list->at[x], &f->options->style))
+        buffer_string(f->out, "\"}");
+    if (group_at(f, x) && group_at(f, x) != group_at(f, x + 1))
+        buffer_string(f->out, "}");
+    if (x + 1 == f->list->count)
+        buffer_string(f->out, "}\n");
 }
 
-/* A section without numbers of its own: the head, the bill, the readout. */
-static void write_plain(struct buffer *out, const struct section *s, const struct readout *readout,
-                        const struct options *o, const struct attention *a)
-{
-    if (section_is(s, NULL, include_name(INCLUDE_COST)))
-        cost_json_write(&(struct writer){.out = out}, a);
-    if (section_is(s, NULL, "readout"))
-        readout_write(readout, o, a, out);
-}
-
-/* The texts stand one behind the other in `all`, in the order lead, trail, lead, ..: once in the arena, they are handed
- * out. */
-static bool hand_out(struct buffer *all, struct section_list *list, struct arena *arena, struct error *err)
+/* The texts stand one behind the other in `all`, before, after, before, ..: once in the arena, they are handed out. */
+static bool hand_out(struct skeleton *skeleton, size_t count, struct buffer *all, struct arena *arena,
+                     struct error *err)
 {
     char *at = all->failed ? NULL : arena_alloc(arena, all->length, err);
     if (all->failed)
@@ -147,33 +157,28 @@ static bool hand_out(struct buffer *all, struct section_list *list, struct arena
     if (!at || !all->data)
         return false;
     memcpy(at, all->data, all->length);
-    for (size_t x = 0; x < list->count; x++) {
-        struct section *s = &list->at[x];
-        s->lead = at;
-        s->trail = at + s->lead_length;
-        at += s->lead_length + s->trail_length;
+    for (size_t x = 0; x < count; x++) {
+        skeleton->at[x].before = at;
+        skeleton->at[x].after = at + skeleton->at[x].before_length;
+        at += skeleton->at[x].before_length + skeleton->at[x].after_length;
     }
     return true;
 }
 
-bool skeleton_write(struct section_list *list, const struct options *o, const struct attention *a,
-                    const struct readout *readout, struct arena *arena, struct error *err)
+bool skeleton_write(struct skeleton *skeleton, const struct section_list *list, const struct options *o,
+                    const struct attention *a, const struct readout *readout, struct arena *arena, struct error *err)
 {
     struct buffer all = {0};
+    const struct frame frame = {list, o, a, readout, &all};
     buffer_reserve(&all, USUAL_BYTES);
     for (size_t x = 0; x < list->count; x++) {
-        struct section *s = &list->at[x];
         size_t start = all.length;
-        if (x == 0)
-            write_head(&all, list, o, a);
-        else
-            write_lead(&all, s, list->at[x - 1].group, &o->style);
-        write_plain(&all, s, readout, o, a);
-        s->lead_length = all.length - start;
-        write_trail(&all, s, x + 1 < list->count ? s + 1 : NULL, &o->style);
-        s->trail_length = all.length - start - s->lead_length;
+        write_before(&frame, x);
+        skeleton->at[x].before_length = all.length - start;
+        write_after(&frame, x);
+        skeleton->at[x].after_length = all.length - start - skeleton->at[x].before_length;
     }
-    bool good = hand_out(&all, list, arena, err);
+    bool good = hand_out(skeleton, list->count, &all, arena, err);
     buffer_free(&all);
     return good;
 }

@@ -1,4 +1,4 @@
-/* The text of a reply around its numbers. */
+/* The JSON of a reply around its numbers. */
 #ifndef API_REPLY_SKELETON_H
 #define API_REPLY_SKELETON_H
 
@@ -6,9 +6,17 @@
 #include "api/reply/section.h"
 #include "core/arena.h"
 
-/* Writes lead and trail of every section into the arena: the head's members (id, dtype, shape, axes, labels, scale),
- * names, brackets of groups, the bill, the readout. */
-bool skeleton_write(struct section_list *sections, const struct options *options, const struct attention *a,
-                    const struct readout *readout, struct arena *arena, struct error *err);
+/* What stands before and after the numbers of each section of a list. */
+struct skeleton {
+    struct {
+        const char *before, *after;
+        size_t before_length, after_length;
+    } at[SECTIONS_MAX];
+};
+
+/* Writes the texts into the arena: the head's members (id, dtype, shape, axes, labels, scale), names, brackets of
+ * groups, documents. */
+bool skeleton_write(struct skeleton *skeleton, const struct section_list *sections, const struct options *options,
+                    const struct attention *a, const struct readout *readout, struct arena *arena, struct error *err);
 
 #endif

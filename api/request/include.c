@@ -5,114 +5,99 @@
 
 #include <string.h>
 
-#define PREFIX "steps."
-
-static const struct {
-    const char *name;
-    const char *meaning;
-} parts[INCLUDE_PARTS] = {
-#define INCLUDE_ROW(id, name, meaning) {name, meaning},
-    INCLUDES(INCLUDE_ROW)
-#undef INCLUDE_ROW
-};
-
-static const enum quantity steps[INCLUDE_STEP_COUNT] = {
-    QUANTITY_PRODUCTS, QUANTITY_SCORES,  QUANTITY_SCALED,        QUANTITY_CAPPED, QUANTITY_BIASED,
-    QUANTITY_MASKED,   QUANTITY_ROW_MAX, QUANTITY_SHIFTED,       QUANTITY_EXP,    QUANTITY_ROW_SUM,
-    QUANTITY_WEIGHTS,  QUANTITY_DROPPED, QUANTITY_CONTRIBUTIONS,
-};
-
-enum quantity include_step(size_t index)
-{
-    return steps[index];
-}
-
-bool include_is_opt_in(enum quantity step)
-{
-    return step == QUANTITY_PRODUCTS || step == QUANTITY_CONTRIBUTIONS;
-}
-
-const char *include_name(enum include_part part)
-{
-    return parts[part].name;
-}
-
-const char *include_meaning(enum include_part part)
-{
-    return parts[part].meaning;
-}
-
 struct include include_default(void)
 {
-    return (struct include){.part = {[INCLUDE_OUTPUT] = true, [INCLUDE_WEIGHTS] = true}};
+    return (struct include){.part = {[PART_OUTPUT] = true, [PART_WEIGHTS] = true}};
 }
 
-static bool add_step(struct include *include, const char *name)
+static const struct result *row(size_t id)
 {
-    for (size_t s = 0; s < INCLUDE_STEP_COUNT; s++)
-        if (strcmp(name, quantity_name(steps[s])) == 0)
-            return include->step[steps[s]] = true;
-    return false;
+    return result_row((enum result_id)id);
 }
 
-/* A full name of a step, from a table: the suggestion outlives this call. */
-static const char *step_name(enum quantity step)
+void include_each(include_visit *visit, void *context)
 {
-    static const char *const names[QUANTITY_COUNT] = {
-#define STEP_NAME(id, name, axis) PREFIX name,
-        QUANTITIES(STEP_NAME)
-#undef STEP_NAME
-    };
-    return names[step];
+    for (size_t p = 0; p < PART_COUNT; p++)
+        if (part_kind((enum part)p) != PART_IMPLIED)
+            visit(context, part_name((enum part)p));
+    for (size_t r = 0; r < RESULT_COUNT; r++)
+        if (result_has_own_name(row(r)))
+            visit(context, row(r)->path);
+}
+
+static void consider(void *suggestion, const char *name)
+{
+    suggest_consider(suggestion, name);
 }
 
 /* A bare "scores" wants "steps.scores"; otherwise the closest spelling. */
 static const char *find_close(const char *name)
 {
     struct suggestion suggestion = {.wanted = name};
-    for (size_t s = 0; s < INCLUDE_STEP_COUNT; s++)
-        if (strcmp(name, quantity_name(steps[s])) == 0)
-            return step_name(steps[s]);
-    for (size_t p = 0; p < INCLUDE_PARTS; p++)
-        suggest_consider(&suggestion, parts[p].name);
-    for (size_t s = 0; s < INCLUDE_STEP_COUNT; s++)
-        suggest_consider(&suggestion, step_name(steps[s]));
+    for (size_t r = 0; r < RESULT_COUNT; r++)
+        if (result_has_own_name(row(r)) && strcmp(name, row(r)->name) == 0)
+            return row(r)->path;
+    include_each(consider, &suggestion);
     return suggestion.best;
 }
 
 bool include_add(struct include *include, const char *name, const char **suggestion)
 {
-    for (size_t p = 0; p < INCLUDE_PARTS; p++)
-        if (strcmp(name, parts[p].name) == 0)
+    for (size_t p = 0; p < PART_COUNT; p++)
+        if (part_kind((enum part)p) != PART_IMPLIED && strcmp(name, part_name((enum part)p)) == 0)
             return include->part[p] = true;
-    if (strncmp(name, PREFIX, strlen(PREFIX)) == 0 && add_step(include, name + strlen(PREFIX)))
-        return true;
+    for (size_t r = 0; r < RESULT_COUNT; r++)
+        if (result_has_own_name(row(r)) && strcmp(name, row(r)->path) == 0)
+            return include->result[r] = true;
     *suggestion = find_close(name);
     return false;
 }
 
-bool include_wants_step(const struct include *include, const struct attention *a, enum quantity step)
+static bool is_brought_by_part(const struct include *include, enum result_id id)
 {
-    bool by_group = include->part[INCLUDE_STEPS] && !include_is_opt_in(step);
-    return (by_group || include->step[step]) && !attention_lacks(a, step);
+    return include->part[row(id)->part] && !result_is_opt_in(row(id));
 }
 
-static bool check_part(const struct include *include, enum include_part part, const struct attention *a,
-                       enum quantity quantity, struct error *err)
+bool include_wants(const struct include *include, const struct attention *a, enum result_id id)
 {
-    const char *lack = include->part[part] ? attention_lacks(a, quantity) : NULL;
-    return !lack || error_set(err, ERROR_INVALID, "include", "This request has no %s: %s.", parts[part].name, lack);
+    return (is_brought_by_part(include, id) || include->result[id]) && !result_lacks(row(id), a);
+}
+
+const char *include_name(const struct include *include, enum result_id id)
+{
+    return is_brought_by_part(include, id) ? part_name(row(id)->part) : row(id)->path;
+}
+
+/* Why nothing of a part is there, or NULL when something is. */
+static const char *part_lacks(enum part part, const struct attention *a)
+{
+    const char *first = NULL;
+    for (size_t r = 0; r < RESULT_COUNT; r++) {
+        const char *lack = row(r)->part == part ? result_lacks(row(r), a) : NULL;
+        if (row(r)->part == part && !lack)
+            return NULL;
+        first = first ? first : lack;
+    }
+    return first;
+}
+
+static bool refuse(const char *name, const char *lack, struct error *err)
+{
+    return error_set(err, ERROR_INVALID, "include", "This request has no %s: %s.", name, lack);
 }
 
 bool include_check(const struct include *include, const struct attention *a, struct error *err)
 {
-    bool good = check_part(include, INCLUDE_LOG_SUM_EXP, a, QUANTITY_LOG_SUM_EXP, err);
-    good &= check_part(include, INCLUDE_MASK, a, QUANTITY_ALLOWED, err);
-    good &= check_part(include, INCLUDE_STATS, a, QUANTITY_ENTROPY_BITS, err);
-    for (size_t s = 0; s < INCLUDE_STEP_COUNT; s++) {
-        const char *lack = include->step[steps[s]] ? attention_lacks(a, steps[s]) : NULL;
+    bool good = true;
+    for (size_t p = 0; p < PART_COUNT; p++) {
+        const char *lack = include->part[p] ? part_lacks((enum part)p, a) : NULL;
         if (lack)
-            good = error_set(err, ERROR_INVALID, "include", "This request has no %s: %s.", step_name(steps[s]), lack);
+            good = refuse(part_name((enum part)p), lack, err);
+    }
+    for (size_t r = 0; r < RESULT_COUNT; r++) {
+        const char *lack = include->result[r] ? result_lacks(row(r), a) : NULL;
+        if (lack)
+            good = refuse(row(r)->path, lack, err);
     }
     return good;
 }

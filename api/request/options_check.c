@@ -7,7 +7,7 @@
 bool options_for_text(struct options *o, struct error *err)
 {
     if (!o->has_include)
-        o->include.part[INCLUDE_STEPS] = true;
+        o->include.part[PART_STEPS] = true;
     return !o->style.base64 || error_set(err, ERROR_INVALID, "encoding",
                                          "encoding base64 is for JSON; a reply in plain text has no such form.");
 }
@@ -36,7 +36,7 @@ static bool check_tokens(const struct options *o, const struct attention *a, str
 static bool check_style(const struct options *o, struct error *err)
 {
     const bool *part = o->include.part;
-    bool prints = part[INCLUDE_MASK] || part[INCLUDE_STATS] || o->readout_tokens.values;
+    bool prints = part[PART_MASK] || part[PART_STATS] || o->readout_tokens.values;
     if (!o->style.base64 || prints || !o->style.rounded)
         return true;
     return error_set(err, ERROR_INVALID, "decimals",

@@ -45,7 +45,7 @@ static void put_number(struct telling *t, const char *name, double value)
 static void put_step(struct telling *t, const char *name, enum quantity quantity)
 {
     const double *values = t->query.of[quantity];
-    bool per_key = quantity_axis(quantity) == AXIS_KEY;
+    bool per_key = quantity_has_axis(quantity, AXIS_KEY);
     if (values)
         put_number(t, name, values[per_key ? t->j : 0]);
 }

@@ -44,7 +44,7 @@ static void end(const struct pen *p)
 
 static double step(const struct pen *p, enum quantity quantity)
 {
-    return p->q->of[quantity][quantity_axis(quantity) == AXIS_KEY ? p->lines->j : 0];
+    return p->q->of[quantity][quantity_has_axis(quantity, AXIS_KEY) ? p->lines->j : 0];
 }
 
 static void tell_title(const struct pen *p)

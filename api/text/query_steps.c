@@ -12,16 +12,15 @@ enum quantity query_steps_mixing(const struct attention *a)
     return attention_lacks(a, QUANTITY_DROPPED) ? QUANTITY_WEIGHTS : QUANTITY_DROPPED;
 }
 
-static bool is_read(const struct attention *a, size_t quantity)
+static bool is_read(const struct attention *a, size_t x)
 {
-    enum quantity_axis axis = quantity_axis((enum quantity)quantity);
-    return (axis == AXIS_KEY || axis == AXIS_QUERY) && quantity != QUANTITY_LOG_SUM_EXP &&
-           !attention_lacks(a, (enum quantity)quantity);
+    enum quantity quantity = (enum quantity)x;
+    return !quantity_is(quantity, IS_TERMS) && !quantity_is(quantity, IS_FROM_RUN) && !attention_lacks(a, quantity);
 }
 
 static enum dtype dtype_of(const struct attention *a, size_t quantity)
 {
-    return quantity == QUANTITY_ALLOWED ? DTYPE_BOOL : a->dtype;
+    return attention_dtype(a, (enum quantity)quantity);
 }
 
 static double *widen(enum dtype dtype, const void *values, size_t count)

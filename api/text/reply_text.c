@@ -6,7 +6,6 @@
 #include "core/cost.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define DECIMALS 3
 #define HEADS_SHOWN 4
@@ -18,29 +17,19 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static const struct section *find_section(const struct section_table *p, const char *group, const char *name)
-{
-    const struct section_list *list = &p->reply->sections;
-    for (size_t x = 0; x < list->count; x++)
-        if (section_is(&list->at[x], group, name))
-            return &list->at[x];
-    return NULL;
-}
-
-static bool print_group(const struct section_table *p, const char *group)
+static bool print_part(const struct section_table *p, enum part part)
 {
     const struct section_list *list = &p->reply->sections;
     bool good = true;
-    for (size_t x = 0; good && x < list->count; x++)
-        if (list->at[x].group && strcmp(list->at[x].group, group) == 0)
+    for (size_t x = 1; good && x < list->count; x++)
+        if (list->at[x].result->part == part)
             good = section_table_write(p, &list->at[x]);
     return good;
 }
 
-static bool print_named(const struct section_table *p, const char *name)
+static const struct section *find_section(const struct section_table *p, enum result_id id)
 {
-    const struct section *s = find_section(p, NULL, name);
-    return !s || section_table_write(p, s);
+    return section_find(&p->reply->sections, id);
 }
 
 /* --- the stories --- */
@@ -56,7 +45,7 @@ static bool tell_products(const struct section_table *p)
 {
     const struct attention *a = p->a;
     bool good = true;
-    if (!find_section(p, "steps", "scores"))
+    if (!find_section(p, RESULT_STEPS_SCORES))
         return true;
     if (a->d_k > WIDTH_WRITTEN || a->queries * a->keys > PAIRS_WRITTEN) {
         buffer_format(p->out, "%zu products are not written out (/v1/attention/explain tells one).\n\n",
@@ -110,28 +99,28 @@ static void print_head_title(const struct section_table *p)
 static bool print_head(const struct section_table *p)
 {
     print_head_title(p);
-    bool good = print_group(p, "inputs") && tell_products(p) && print_group(p, "mask") && print_group(p, "steps");
-    if (good && !find_section(p, "steps", "weights"))
-        good = print_named(p, "weights");
+    bool good = print_part(p, PART_INPUTS) && tell_products(p) && print_part(p, PART_MASK) && print_part(p, PART_STEPS);
+    if (good && !find_section(p, RESULT_STEPS_WEIGHTS))
+        good = print_part(p, PART_WEIGHTS);
     if (good && p->a->request->variant != VARIANT_LINEAR)
         good = tell_queries(p, false);
-    good = good && tell_queries(p, true) && print_named(p, "log_sum_exp") && print_group(p, "stats");
+    good = good && tell_queries(p, true) && print_part(p, PART_LOG_SUM_EXP) && print_part(p, PART_STATS);
     if (good && !p->a->packed)
-        good = print_named(p, "output");
-    return good && print_group(p, "present");
+        good = print_part(p, PART_OUTPUT);
+    return good && print_part(p, PART_PRESENT);
 }
 
 /* Packed output has no head axis: it comes after the heads. */
 static bool print_packed_output(struct section_table *p)
 {
-    const struct section *s = find_section(p, NULL, "output");
+    const struct section *s = find_section(p, RESULT_OUTPUT);
     size_t batches = p->a->packed && s ? least(p->a->batch, HEADS_SHOWN) : 0;
     bool good = true;
     for (size_t b = 0; good && b < batches; b++) {
         if (p->a->has_batch)
             buffer_format(p->out, "=== batch %zu ===\n\n", b);
         section_table_title(p, s);
-        good = section_table_rows(p, s, b * p->a->queries, "query", p->a->queries, SECTION_TABLE_INDENT);
+        good = section_table_rows(p, s, b * p->a->queries, AXIS_QUERY, p->a->queries, SECTION_TABLE_INDENT);
         buffer_string(p->out, "\n");
     }
     return good;
@@ -230,7 +219,7 @@ bool reply_text_write(const struct reply *r, struct buffer *out)
     }
     print_first_line(&p);
     bool good = print_heads(&p) && print_packed_output(&p);
-    if (r->options->include.part[INCLUDE_COST])
+    if (r->options->include.part[PART_COST])
         print_bill(&p);
     if (r->options->readout_tokens.values)
         print_readout(&p);

@@ -6,16 +6,15 @@
 #include "api/text/text_table.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static void put_row_label(const struct section_table *p, const char *axis, size_t index, char out[TOKEN_LABEL_TEXT])
+static void put_row_label(const struct section_table *p, enum axis axis, size_t index, char out[TOKEN_LABEL_TEXT])
 {
-    if (strcmp(axis, "query") == 0)
+    if (axis == AXIS_QUERY)
         token_label_query(p->options, index, out);
     else
         token_label_key(p->options, index, out);
@@ -23,7 +22,7 @@ static void put_row_label(const struct section_table *p, const char *axis, size_
 
 static void name_columns(const struct section_table *p, const struct section *s, struct text_table *g)
 {
-    bool keys = strcmp(s->axes[s->t.rank - 1], "key") == 0;
+    bool keys = s->axes[s->t.rank - 1] == AXIS_KEY;
     g->all_columns = s->t.shape[s->t.rank - 1];
     g->columns = least(g->all_columns, TEXT_TABLE_COLUMNS);
     g->column_noun = keys ? "keys" : "features";
@@ -38,14 +37,13 @@ static void put_figure(const struct section_table *p, const struct section *s, c
     if (s->t.dtype == DTYPE_BOOL)
         snprintf(cell, DECIMAL_TEXT_SIZE, "%s", value > 0 ? "1" : ".");
     else
-        decimal_text_print(cell, value, s->quantity == QUANTITY_ARGMAX_KEY ? 0 : p->story.decimals);
+        decimal_text_print(cell, value, s->result->quantity == QUANTITY_ARGMAX_KEY ? 0 : p->story.decimals);
 }
 
-bool section_table_rows(const struct section_table *p, const struct section *s, size_t first, const char *axis,
+bool section_table_rows(const struct section_table *p, const struct section *s, size_t first, enum axis axis,
                         size_t count, size_t indent)
 {
-    struct text_table g = {
-        .indent = indent, .all_rows = count, .row_noun = strcmp(axis, "query") == 0 ? "queries" : "keys"};
+    struct text_table g = {.indent = indent, .all_rows = count, .row_noun = axis == AXIS_QUERY ? "queries" : "keys"};
     struct section_rows source = {.a = p->a, .section = s, .weights = p->reply->results.of[query_steps_mixing(p->a)]};
     bool good = true;
     name_columns(p, s, &g);
@@ -89,7 +87,7 @@ static bool print_terms(const struct section_table *p, const struct section *s)
     size_t shown = least(p->a->queries, SECTION_TABLE_ROWS);
     for (size_t i = 0; good && i < shown; i++) {
         buffer_format(p->out, "  %s:\n", token_label_query(p->options, i, label));
-        good = section_table_rows(p, s, ((p->b * p->a->heads + p->h) * p->a->queries + i) * p->a->keys, "key",
+        good = section_table_rows(p, s, ((p->b * p->a->heads + p->h) * p->a->queries + i) * p->a->keys, AXIS_KEY,
                                   p->a->keys, 2 * SECTION_TABLE_INDENT);
     }
     text_table_rest(p->out, SECTION_TABLE_INDENT, shown, p->a->queries, "queries");
@@ -98,26 +96,33 @@ static bool print_terms(const struct section_table *p, const struct section *s)
 
 void section_table_title(const struct section_table *p, const struct section *s)
 {
-    if (s->quantity != QUANTITY_COUNT)
-        step_formula_write(p->out, p->a, s->quantity);
-    else if (strcmp(s->group, "present") == 0)
-        buffer_format(p->out, "present.%s   (past and new)", s->name);
+    if (s->result->title)
+        buffer_string(p->out, s->result->title);
     else
-        buffer_format(p->out, "inputs.%s   (as it enters the scores)", s->name);
+        step_formula_write(p->out, p->a, s->result->quantity);
     buffer_string(p->out, "\n");
+}
+
+/* Heads of queries share a head of keys; a section without an axis of heads has one of either. */
+static bool has_axis(const struct section *s, enum axis axis)
+{
+    for (size_t x = 0; x < AXES_MAX; x++)
+        if (s->result->axes[x] == axis)
+            return true;
+    return false;
 }
 
 bool section_table_write(const struct section_table *p, const struct section *s)
 {
     const struct attention *a = p->a;
-    bool of_keys = s->quantity == QUANTITY_COUNT && s->name[0] != 'q';
-    size_t heads = of_keys ? a->kv_heads : a->heads;
-    size_t h = of_keys ? p->h / (a->heads / a->kv_heads) : p->h;
+    bool shared = has_axis(s, AXIS_KV_HEAD);
+    size_t heads = shared ? a->kv_heads : a->heads;
+    size_t h = shared ? p->h / (a->heads / a->kv_heads) : p->h;
     size_t rows = s->t.rank > 1 ? s->t.shape[s->t.rank - 2] : 1;
     section_table_title(p, s);
     bool good =
         s->source == SECTION_TERMS ? print_terms(p, s)
-        : strcmp(s->axes[s->t.rank - 1], "query") == 0
+        : s->axes[s->t.rank - 1] == AXIS_QUERY
             ? print_column(p, s)
             : section_table_rows(p, s, (p->b * heads + h) * rows, s->axes[s->t.rank - 2], rows, SECTION_TABLE_INDENT);
     buffer_string(p->out, "\n");

@@ -24,8 +24,8 @@ void section_table_title(const struct section_table *panel, const struct section
 /* Title and grid of the part of a section that belongs to the head. All return false when there is no memory. */
 bool section_table_write(const struct section_table *panel, const struct section *section);
 
-/* Rows first, first + 1, .. of the section as the rows of a grid; `axis` ("query", "key") names them. */
-bool section_table_rows(const struct section_table *panel, const struct section *section, size_t first,
-                        const char *axis, size_t count, size_t indent);
+/* Rows first, first + 1, .. of the section as the rows of a grid; `axis` names them. */
+bool section_table_rows(const struct section_table *panel, const struct section *section, size_t first, enum axis axis,
+                        size_t count, size_t indent);
 
 #endif

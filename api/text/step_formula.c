@@ -100,70 +100,37 @@ static void write_output(struct buffer *out, const struct attention *a)
         buffer_string(out, a->request->b_o.data ? ", times w_o + b_o" : ", times w_o");
 }
 
-static const char *fixed(const struct attention *a, enum quantity quantity)
+static void write_row_max(struct buffer *out, const struct attention *a)
 {
-    bool sinks = a->request->sinks.values != NULL;
-    switch (quantity) {
-    case QUANTITY_PRODUCTS:
-        return "products = q_t * k_t, feature by feature";
-    case QUANTITY_SCORES:
-        return "scores = q . k";
-    case QUANTITY_ROW_MAX:
-        return sinks ? "row_max = the largest of the row, the sink included" : "row_max = the largest of the row";
-    case QUANTITY_SHIFTED:
-        return "shifted = masked - row_max";
-    case QUANTITY_EXP:
-        return "exp = e^shifted";
-    case QUANTITY_ROW_SUM:
-        return sinks ? "row_sum = sum of exp, plus e^(sink - row_max)" : "row_sum = sum of exp";
-    case QUANTITY_CONTRIBUTIONS:
-        return attention_lacks(a, QUANTITY_DROPPED) ? "contributions = weight * v"
-                                                    : "contributions = dropped weight * v";
-    case QUANTITY_LOG_SUM_EXP:
-        return "log_sum_exp = row_max + ln row_sum";
-    case QUANTITY_ALLOWED:
-        return "mask.allowed   (1 = may attend)";
-    case QUANTITY_BIAS:
-        return "mask.bias   (added to the scores)";
-    case QUANTITY_ENTROPY_BITS:
-        return "entropy_bits = -sum of w * log2 w";
-    case QUANTITY_ARGMAX_KEY:
-        return "argmax_key = the key of the largest weight";
-    case QUANTITY_MAX_WEIGHT:
-        return "max_weight = the largest weight";
-    case QUANTITY_WEIGHT_SUM:
-        return "weight_sum = sum of the weights";
-    default:
-        return quantity_name(quantity);
-    }
+    buffer_format(out, "%s%s", quantity_formula(QUANTITY_ROW_MAX),
+                  a->request->sinks.values ? ", the sink included" : "");
 }
+
+static void write_row_sum(struct buffer *out, const struct attention *a)
+{
+    buffer_format(out, "%s%s", quantity_formula(QUANTITY_ROW_SUM),
+                  a->request->sinks.values ? ", plus e^(sink - row_max)" : "");
+}
+
+static void write_contributions(struct buffer *out, const struct attention *a)
+{
+    buffer_string(out, attention_lacks(a, QUANTITY_DROPPED) ? quantity_formula(QUANTITY_CONTRIBUTIONS)
+                                                            : "contributions = dropped weight * v");
+}
+
+/* Formulas that have numbers of the request in them, or depend on its options. */
+static void (*const writers[QUANTITY_COUNT])(struct buffer *out, const struct attention *a) = {
+    [QUANTITY_SCALED] = write_scaled,   [QUANTITY_CAPPED] = write_capped,
+    [QUANTITY_BIASED] = write_biased,   [QUANTITY_MASKED] = write_masked,
+    [QUANTITY_ROW_MAX] = write_row_max, [QUANTITY_ROW_SUM] = write_row_sum,
+    [QUANTITY_WEIGHTS] = write_weights, [QUANTITY_DROPPED] = write_dropped,
+    [QUANTITY_OUTPUT] = write_output,   [QUANTITY_CONTRIBUTIONS] = write_contributions,
+};
 
 void step_formula_write(struct buffer *out, const struct attention *a, enum quantity quantity)
 {
-    switch (quantity) {
-    case QUANTITY_SCALED:
-        write_scaled(out, a);
-        break;
-    case QUANTITY_CAPPED:
-        write_capped(out, a);
-        break;
-    case QUANTITY_BIASED:
-        write_biased(out, a);
-        break;
-    case QUANTITY_MASKED:
-        write_masked(out, a);
-        break;
-    case QUANTITY_WEIGHTS:
-        write_weights(out, a);
-        break;
-    case QUANTITY_DROPPED:
-        write_dropped(out, a);
-        break;
-    case QUANTITY_OUTPUT:
-        write_output(out, a);
-        break;
-    default:
-        buffer_string(out, fixed(a, quantity));
-        break;
-    }
+    if (writers[quantity])
+        writers[quantity](out, a);
+    else
+        buffer_string(out, quantity_formula(quantity));
 }

@@ -47,19 +47,14 @@ struct row {
 
 static size_t width_of(const struct reference *ref, enum quantity quantity)
 {
-    switch (quantity_axis(quantity)) {
-    case AXIS_QUERY:
-        return 1;
-    case AXIS_KEY:
-        return ref->keys;
-    case AXIS_FEATURE:
-        return ref->d_v;
-    case AXIS_KEY_FEATURE_K:
-        return ref->keys * ref->d_k;
-    case AXIS_KEY_FEATURE_V:
-        return ref->keys * ref->d_v;
-    }
-    return 0;
+    size_t width = 1;
+    if (quantity_has_axis(quantity, AXIS_KEY))
+        width *= ref->keys;
+    if (quantity_has_axis(quantity, AXIS_FEATURE_K))
+        width *= ref->d_k;
+    if (quantity_has_axis(quantity, AXIS_FEATURE_V))
+        width *= ref->d_v;
+    return width;
 }
 
 static struct row row_of(const struct reference *ref, size_t b, size_t h, size_t i)

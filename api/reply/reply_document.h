@@ -1,0 +1,18 @@
+/* The members of a reply that are no tensors: JSON of their own. */
+#ifndef API_REPLY_REPLY_DOCUMENT_H
+#define API_REPLY_REPLY_DOCUMENT_H
+
+#include "api/reply/readout.h"
+#include "api/request/options.h"
+
+struct reply_document {
+    size_t (*numbers)(const struct options *options, const struct attention *a); /* that count in the limit */
+    void (*write)(struct writer *w, const struct options *options, const struct attention *a,
+                  const struct readout *readout);
+    void (*schema)(struct writer *w); /* as a value */
+};
+
+/* Of a result that is a document. */
+const struct reply_document *reply_document(enum result_id id);
+
+#endif

@@ -1,0 +1,83 @@
+/* Rows as nested arrays or base64. */
+#include "api/reply/reply_json.h"
+
+#include "api/json/array.h"
+#include "api/numbers/base64.h"
+#include "api/reply/section_rows.h"
+
+bool reply_json_prepare(struct reply *r, struct arena *arena, struct error *err)
+{
+    return skeleton_write(&r->skeleton, &r->sections, r->options, r->a, &r->readout, arena, err);
+}
+
+static bool write_rows(const struct style *style, struct section_rows *source, struct section_span span,
+                       struct buffer *out)
+{
+    const struct section *s = source->section;
+    for (size_t row = span.first; row < span.first + span.count; row++) {
+        const void *values = section_rows_row(source, row);
+        if (!values)
+            return false;
+        array_open(out, s->t, row);
+        array_numbers(out, style, s->t.dtype, values, array_width(s->t));
+        array_close(out, s->t, row);
+    }
+    return true;
+}
+
+/* Base64 goes by groups of three bytes. A block writes the groups that begin in its rows: it leaves out the first bytes
+ * that belong to a group begun before, and borrows from the next row what its last group lacks. */
+static bool write_bytes(struct section_rows *source, struct section_span span, struct buffer *out)
+{
+    const struct section *s = source->section;
+    size_t row_bytes = array_width(s->t) * dtype_size(s->t.dtype);
+    size_t skip = (3 - span.first * row_bytes % 3) % 3;
+    struct base64 state = {0};
+    size_t row = span.first;
+    for (; row < span.first + span.count; row++, skip = 0) {
+        const char *bytes = section_rows_row(source, row);
+        if (!bytes)
+            return false;
+        base64_append(&state, out, bytes + skip, row_bytes - skip);
+    }
+    if (state.count > 0 && row < array_rows(s->t)) {
+        const void *next = section_rows_row(source, row);
+        if (!next)
+            return false;
+        base64_append(&state, out, next, 3 - state.count);
+    }
+    base64_end(&state, out);
+    return true;
+}
+
+static bool write_section(const struct reply *r, const struct section *s, size_t local, struct buffer *out)
+{
+    struct section_rows source = {.a = r->a, .section = s, .weights = reply_weights(r)};
+    struct section_span span = section_block_rows(s, r->a, local);
+    const struct style *style = &r->options->style;
+    size_t x = (size_t)(s - r->sections.at);
+    if (local == 0)
+        buffer_append(out, r->skeleton.at[x].before, r->skeleton.at[x].before_length);
+    bool good = section_is_packed(s, style) ? write_bytes(&source, span, out) : write_rows(style, &source, span, out);
+    section_rows_close(&source);
+    if (local + 1 == s->block_count)
+        buffer_append(out, r->skeleton.at[x].after, r->skeleton.at[x].after_length);
+    return good && !out->failed;
+}
+
+static bool write_whole(const struct reply *r, struct buffer *out)
+{
+    for (size_t x = 0; x < r->sections.count; x++)
+        for (size_t local = 0; local < r->sections.at[x].block_count; local++)
+            if (!write_section(r, &r->sections.at[x], local, out))
+                return false;
+    return true;
+}
+
+bool reply_json_block(const struct reply *r, size_t index, struct buffer *out)
+{
+    if (r->whole)
+        return write_whole(r, out);
+    const struct section *s = reply_section(r, index);
+    return write_section(r, s, index - s->first_block, out);
+}
