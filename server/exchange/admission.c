@@ -31,7 +31,7 @@ static bool check_load(struct exchange *x)
         return problem_set(refusal, PROBLEM_NO_MEMORY, "There is no memory for one more connection.");
     if (x->peer->excess != PROBLEM_CONNECTIONS)
         return true;
-    x->close = true; /* kept, it would be refused for ever */
+    x->refusal.last = true; /* kept, it would be refused for ever */
     return problem_set(refusal, PROBLEM_CONNECTIONS, "More than %zu connections are open.",
                        x->service->settings.max_connections);
 }
@@ -44,7 +44,7 @@ static bool check_client_connections(struct exchange *x)
                                : x->peer->excess == PROBLEM_CLIENT_CONNECTIONS;
     if (!excess)
         return true;
-    x->close = !x->forwarded;
+    x->refusal.last = !x->forwarded;
     return problem_set(&x->refusal, PROBLEM_CLIENT_CONNECTIONS, "More than %zu connections of this client are open.",
                        limit);
 }
@@ -69,7 +69,7 @@ static bool check_client(struct exchange *x)
     double delay = client_limits_delay(x->service->clients, x->client, x->begun);
     if (delay <= 0)
         return true;
-    x->retry_after = (unsigned)ceil(delay);
+    x->refusal.retry_after = (unsigned)ceil(delay);
     return problem_set(&x->refusal, PROBLEM_RATE, "This client may send %g requests a second.", settings->rate_limit);
 }
 

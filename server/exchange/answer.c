@@ -5,12 +5,10 @@
 #include "server/exchange/service.h"
 #include "server/exchange/stream.h"
 #include "server/http/content_encoding.h"
-#include "server/http/cors.h"
 #include "server/http/page_cache.h"
 #include "server/listen/connections.h"
 #include "server/watch/clock.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,41 +20,21 @@ static const char spent[] = "{\"type\":\"/problems/no-memory\",\"title\":\"The m
                             "\"status\":503,\"code\":\"no-memory\",\"detail\":\"There is no memory for this request.\","
                             "\"request_id\":\"" SPENT_ID "\"}\n";
 
-static void set_header(struct MHD_Response *response, const char *name, const char *value)
+static void put_field(void *response, const char *name, const char *value)
 {
-    if (value)
-        MHD_add_response_header(response, name, value);
-}
-
-static void set_retry(struct MHD_Response *response, unsigned seconds)
-{
-    char value[16];
-    if (seconds == 0)
-        return;
-    snprintf(value, sizeof value, "%u", seconds);
-    set_header(response, "Retry-After", value);
+    MHD_add_response_header(response, name, value);
 }
 
 /* Every reply that the handlers make passes here. */
-static void set_headers(const struct exchange *x, const struct answer *answer, struct MHD_Response *response)
+static void set_head(const struct exchange *x, struct answer *answer, struct MHD_Response *response)
 {
-    bool last = x->close || atomic_load(&x->service->phase) >= SERVICE_DRAINING;
-    set_header(response, "Content-Type", answer->media_type);
-    set_header(response, "X-Request-Id", x->id);
-    set_header(response, "X-Content-Type-Options", "nosniff");
-    set_header(response, "Referrer-Policy", x->head.method == METHOD_POST ? NULL : "no-referrer");
-    set_header(response, "Cache-Control", answer->page ? "no-cache" : "no-store");
-    set_header(response, "ETag", answer->page ? answer->page->etag : NULL);
-    set_header(response, "Allow", answer->allow);
-    set_header(response, "WWW-Authenticate", answer->challenge);
-    set_header(response, "Accept-Post", answer->accept_post);
-    set_header(response, "Accept-Encoding", answer->accept_encoding);
-    set_header(response, "Server-Timing", answer->timing);
-    set_header(response, "Connection", last ? "close" : NULL);
-    set_header(response, "Content-Encoding", answer->packed ? "gzip" : NULL);
-    set_header(response, "Vary", cors_varies(&x->service->settings) ? "Origin, Accept-Encoding" : "Accept-Encoding");
-    set_retry(response, answer->retry_after);
-    cors_set_headers(response, &x->service->settings, &x->head, answer->allow);
+    struct reply_head *head = &answer->head;
+    head->last = head->last || atomic_load(&x->service->phase) >= SERVICE_DRAINING;
+    head->id = x->id;
+    head->origin = x->head.origin;
+    head->method = x->head.method;
+    head->content_encoding = answer->packed ? "gzip" : NULL;
+    reply_head_write(head, &x->service->settings, put_field, response);
 }
 
 static struct MHD_Response *make_buffer(struct exchange *x, struct buffer *body)
@@ -80,7 +58,7 @@ static struct MHD_Response *make_buffer(struct exchange *x, struct buffer *body)
 static struct MHD_Response *make_page(struct exchange *x, const struct answer *answer)
 {
     const struct buffer *body = &answer->page->body;
-    bool empty = answer->status == 304;
+    bool empty = answer->head.status == 304;
     if (!empty && x->head.method != METHOD_HEAD)
         atomic_store_explicit(&x->sent, body->length, memory_order_relaxed);
     return MHD_create_response_from_buffer(empty ? 0 : body->length, body->data, MHD_RESPMEM_PERSISTENT);
@@ -122,7 +100,7 @@ enum MHD_Result answer_send(struct exchange *x, struct answer *answer)
     pack_body(x, answer);
     struct MHD_Response *response = make_response(x, answer);
     x->state = EXCHANGE_SENT;
-    x->status = response ? answer->status : 503;
+    x->status = response ? answer->head.status : 503;
     if (x->peer && !connections_move(x->peer, CONNECTION_REPLY, find_deadline(x))) {
         if (response)
             MHD_destroy_response(response);
@@ -130,53 +108,33 @@ enum MHD_Result answer_send(struct exchange *x, struct answer *answer)
     }
     if (!response)
         return MHD_queue_response(x->connection, 503, x->service->spent);
-    set_headers(x, answer, response);
-    enum MHD_Result queued = MHD_queue_response(x->connection, answer->status, response);
+    set_head(x, answer, response);
+    enum MHD_Result queued = MHD_queue_response(x->connection, answer->head.status, response);
     MHD_destroy_response(response);
     return queued;
 }
 
-/* Seconds; they differ from client to client so that not all come back at once. */
-static unsigned find_retry(const struct exchange *x)
-{
-    return 1 + (unsigned char)x->id[0] % 3;
-}
-
 enum MHD_Result answer_problem(struct exchange *x, const struct problem *problem, struct buffer *text)
 {
-    struct answer answer = {.status = problem_status(problem->code), .media_type = "application/problem+json"};
+    struct answer answer = {.head = {.id = x->id, .last = problem->last}};
     x->problem = problem->code;
+    reply_head_refuse(&answer.head, problem, x->route ? x->route->allow : NULL);
     if (text) {
         answer.body = *text;
         *text = (struct buffer){0};
     }
     if (answer.body.length == 0)
         problem_write(&answer.body, problem, x->id, x->route ? x->route->path : NULL);
-    if (answer.status == 503 || answer.status == 429)
-        answer.retry_after = x->retry_after ? x->retry_after : find_retry(x);
-    if (answer.status == 401)
-        answer.challenge = "Bearer realm=\"attentiond\"";
-    if (problem->code == PROBLEM_METHOD_NOT_ALLOWED && x->route)
-        answer.allow = x->route->allow;
-    if (problem->code == PROBLEM_UNSUPPORTED_TYPE)
-        answer.accept_post = "application/json";
-    if (problem->code == PROBLEM_UNSUPPORTED_CODING)
-        answer.accept_encoding = "gzip, deflate";
     return answer_send(x, &answer);
 }
 
 struct MHD_Response *answer_make_spent(const struct settings *settings)
 {
+    const struct reply_head head = {
+        .status = 503, .media_type = "application/problem+json", .id = SPENT_ID, .retry_after = 1};
     struct MHD_Response *response =
         MHD_create_response_from_buffer(sizeof spent - 1, (void *)(uintptr_t)spent, MHD_RESPMEM_PERSISTENT);
-    if (!response)
-        return NULL;
-    set_header(response, "Content-Type", "application/problem+json");
-    set_header(response, "X-Content-Type-Options", "nosniff");
-    set_header(response, "Cache-Control", "no-store");
-    set_header(response, "X-Request-Id", SPENT_ID);
-    if (!cors_varies(settings))
-        set_header(response, "Access-Control-Allow-Origin", cors_find_allowed(settings, NULL));
-    set_retry(response, 1);
+    if (response)
+        reply_head_write(&head, settings, put_field, response);
     return response;
 }

@@ -3,7 +3,7 @@
 #define SERVER_EXCHANGE_ANSWER_H
 
 #include "api/numbers/buffer.h"
-#include "server/http/problem.h"
+#include "server/http/reply_head.h"
 
 #include <microhttpd.h>
 #include <stdbool.h>
@@ -18,18 +18,11 @@ struct stream;
 
 /* Zero-initialise; what is not set is not sent. */
 struct answer {
-    unsigned status;
-    const char *media_type;
+    struct reply_head head;             /* what is of the request is filled in */
     struct buffer body;                 /* taken over */
     const struct page_cache_page *page; /* instead of body: stays where it is */
     struct stream *stream;              /* taken over; instead of body */
-    const char *allow;                  /* methods */
-    const char *accept_post;
-    const char *challenge; /* WWW-Authenticate */
-    const char *accept_encoding;
-    unsigned retry_after; /* seconds */
-    bool packed;          /* the body is gzip already */
-    const char *timing;   /* Server-Timing */
+    bool packed;                        /* the body is gzip already */
 };
 
 /* Sends it; what libmicrohttpd's handler has to return. */

@@ -42,7 +42,7 @@ static enum MHD_Result send_result(struct exchange *x)
     if (work->problem != PROBLEM_NONE)
         return answer_problem(x, &(struct problem){.code = work->problem}, &work->reply);
     write_timing(x, timing);
-    struct answer answer = {.status = 200, .media_type = job_media_type(work->job), .timing = timing};
+    struct answer answer = {.head = {.status = 200, .media_type = job_media_type(work->job), .timing = timing}};
     if (job_blocks(work->job) == 1) {
         answer.packed = work->packed;
         answer.body = work->reply;
@@ -88,8 +88,7 @@ static enum MHD_Result submit(struct exchange *x)
     if (!connections_move(x->peer, CONNECTION_WORK, deadline))
         return MHD_NO;
     if (!connections_suspend(x->service->connections, x->connection)) {
-        x->close = true;
-        return answer_problem(x, &(struct problem){.code = PROBLEM_DRAINING}, NULL);
+        return answer_problem(x, &(struct problem){.code = PROBLEM_DRAINING, .last = true}, NULL);
     }
     x->queued = true;
     connections_attach(x->service->connections, x->peer, work_wait(x->work));

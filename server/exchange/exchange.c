@@ -83,7 +83,7 @@ static bool can_discard(const struct exchange *x)
 
 static enum MHD_Result refuse_now(struct exchange *x)
 {
-    x->close = true;
+    x->refusal.last = true;
     return answer_problem(x, &x->refusal, NULL);
 }
 
@@ -109,7 +109,12 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
         return MHD_YES;
     if (!fine && !can_discard(x))
         return refuse_now(x);
-    if (x->peer && !connections_move_to_body(x->peer, x->deadline, x->id, x->head.origin))
+    const struct raw_refusal of = {.id = x->id,
+                                   .origin = x->head.origin,
+                                   .instance = x->route ? x->route->path : NULL,
+                                   .allow = x->route ? x->route->allow : NULL,
+                                   .method = x->head.method};
+    if (x->peer && !connections_move_to_body(x->peer, x->deadline, &of))
         return MHD_NO;
     if (fine)
         reserve_body(x);
@@ -192,10 +197,10 @@ static enum MHD_Result send_lasting(struct exchange *x)
     if (!page)
         return answer_problem(x, &(struct problem){.code = PROBLEM_NO_MEMORY}, NULL);
     bool known = page_cache_matches(x->head.if_none_match, page->etag);
-    struct answer answer = {.status = known ? 304 : 200,
-                            .media_type = known ? NULL : page->media_type,
-                            .page = page,
-                            .packed = page->packed};
+    struct answer answer = {
+        .head = {.status = known ? 304 : 200, .media_type = known ? NULL : page->media_type, .etag = page->etag},
+        .page = page,
+        .packed = page->packed};
     return answer_send(x, &answer);
 }
 
@@ -203,17 +208,17 @@ static enum MHD_Result send_page(struct exchange *x)
 {
     struct answer answer = {0};
     if (x->head.method == METHOD_OPTIONS) {
-        answer.status = 204;
-        answer.allow = x->route ? x->route->allow : "GET, HEAD, POST, OPTIONS";
+        answer.head.status = 204;
+        answer.head.allow = x->route ? x->route->allow : "GET, HEAD, POST, OPTIONS";
     } else if (x->route->lasting) {
         return send_lasting(x);
     } else {
         struct page page = {0};
         x->route->page(x->service, x->name, &page);
-        answer.status = page.status;
-        answer.media_type = page.media_type;
+        answer.head.status = page.status;
+        answer.head.media_type = page.media_type;
         answer.body = page.body;
-        answer.retry_after = page.retry_after;
+        answer.head.retry_after = page.retry_after;
     }
     return answer_send(x, &answer);
 }

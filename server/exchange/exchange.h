@@ -42,7 +42,6 @@ struct exchange {
     struct request_head head;
     enum exchange_state state;
     struct problem refusal; /* why the body is discarded */
-    unsigned retry_after;   /* seconds, when the refusal says so */
     struct buffer body;
     size_t charged;  /* bytes of the body in the server's budget */
     size_t received; /* bytes of the body read */
@@ -50,7 +49,6 @@ struct exchange {
     int64_t begun, deadline;   /* of the body */
     bool queued;               /* it went to the pool */
     int64_t queue;             /* nanoseconds waited for a worker */
-    bool close;                /* the connection cannot go on after the reply */
     enum problem_code problem; /* that was sent */
     double compute_seconds;    /* of the job that ran */
     size_t numbers;            /* in its reply; 0: none ran */

@@ -3,6 +3,9 @@
 
 #include "server/config/settings.h"
 
+/* The headers of ours that pages may read. */
+#define EXPOSED "X-Request-Id, Retry-After, Server-Timing, ETag, Allow"
+
 #define MAX_AGE "7200"
 
 /* A bare "*" does not stand for Authorization, so it is named; what is not foreseen here is in the "*". */
@@ -17,24 +20,20 @@ const char *cors_find_allowed(const struct settings *settings, const char *origi
     return origin && settings_list_has(&settings->cors_origin, origin) ? origin : NULL;
 }
 
-static void set_preflight_headers(struct MHD_Response *response, const char *allow)
+void cors_put_fields(const struct settings *settings, const char *origin, const char *allow,
+                     void (*put)(void *context, const char *name, const char *value), void *context)
 {
-    MHD_add_response_header(response, "Access-Control-Allow-Methods", allow);
-    MHD_add_response_header(response, "Access-Control-Allow-Headers", HEADERS);
-    MHD_add_response_header(response, "Access-Control-Max-Age", MAX_AGE);
-}
-
-void cors_set_headers(struct MHD_Response *response, const struct settings *settings, const struct request_head *head,
-                      const char *allow)
-{
-    const char *allowed = cors_find_allowed(settings, head->origin);
+    const char *allowed = cors_find_allowed(settings, origin);
     if (!allowed)
         return;
-    MHD_add_response_header(response, "Access-Control-Allow-Origin", allowed);
-    MHD_add_response_header(response, "Access-Control-Expose-Headers", CORS_EXPOSED);
-    MHD_add_response_header(response, "Timing-Allow-Origin", allowed);
-    if (head->method == METHOD_OPTIONS && allow)
-        set_preflight_headers(response, allow);
+    put(context, "Access-Control-Allow-Origin", allowed);
+    put(context, "Access-Control-Expose-Headers", EXPOSED);
+    put(context, "Timing-Allow-Origin", allowed);
+    if (!allow)
+        return;
+    put(context, "Access-Control-Allow-Methods", allow);
+    put(context, "Access-Control-Allow-Headers", HEADERS);
+    put(context, "Access-Control-Max-Age", MAX_AGE);
 }
 
 bool cors_varies(const struct settings *settings)

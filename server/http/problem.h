@@ -81,6 +81,8 @@ struct problem {
     enum problem_code code;
     char detail[256];        /* one sentence; empty when `err` tells it */
     size_t limit;            /* bytes, when the refusal is about a limit of bytes; else 0 */
+    unsigned retry_after;    /* seconds, when the refusal knows them; else 0 */
+    bool last;               /* the connection cannot go on after it */
     const struct error *err; /* faults of the body, or NULL */
 };
 

@@ -3,8 +3,8 @@
 
 #include "server/config/listen_address.h"
 #include "server/config/settings.h"
+#include "server/http/request_id.h"
 #include "server/listen/client_limits.h"
-#include "server/listen/raw_refusal.h"
 #include "server/listen/tls.h"
 #include "server/watch/clock.h"
 
@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#define ORIGIN_SIZE 128
 #define ABANDONED_MAX 64 /* waits given up in one go */
 #define GONE_MILLISECONDS 200
 #define STATE_BITS 3 /* the deadline, in ms, is above them: both change in one step */
@@ -27,6 +28,9 @@ struct entry {
     struct connection peer; /* first: a peer is its entry */
     struct entry *previous, *next;
     struct connection_wait held;
+    struct raw_refusal of; /* the request whose body is being read; its texts are below */
+    char id[REQUEST_ID_SIZE];
+    char origin[ORIGIN_SIZE];
     int descriptor;
     _Atomic uint64_t wait; /* state and deadline */
     _Atomic int64_t moved; /* when a request last began or ended */
@@ -151,15 +155,13 @@ bool connections_move(struct connection *peer, enum connection_state state, int6
     return true;
 }
 
-bool connections_move_to_body(struct connection *peer, int64_t deadline, const char id[REQUEST_ID_SIZE],
-                              const char *origin)
+bool connections_move_to_body(struct connection *peer, int64_t deadline, const struct raw_refusal *of)
 {
-    size_t length = origin ? strlen(origin) : 0;
-    if (length >= sizeof peer->origin)
-        length = 0;
-    memcpy(peer->id, id, sizeof peer->id);
-    memcpy(peer->origin, origin ? origin : "", length);
-    peer->origin[length] = '\0';
+    struct entry *entry = (struct entry *)peer;
+    bool known = of->origin && strlen(of->origin) < sizeof entry->origin;
+    entry->of = *of;
+    entry->of.id = strncpy(entry->id, of->id, sizeof entry->id - 1);
+    entry->of.origin = known ? strcpy(entry->origin, of->origin) : NULL;
     return connections_move(peer, CONNECTION_BODY, deadline);
 }
 
@@ -214,20 +216,27 @@ static void tell(const struct connections *peers, struct entry *entry, enum conn
                  const struct problem *problem)
 {
     char id[REQUEST_ID_SIZE];
-    bool known = state == CONNECTION_BODY;
-    const char *origin = known && *entry->peer.origin ? entry->peer.origin : NULL;
+    struct raw_refusal of = {.id = id, .method = METHOD_OTHER};
     if (!problem || tls_is_on(peers->settings))
         return;
-    request_id_set(id, known ? entry->peer.id : NULL);
-    if (raw_refusal_send(entry->descriptor, peers->settings, &(struct raw_refusal){problem, id, origin}))
+    request_id_set(id, NULL);
+    if (state == CONNECTION_BODY)
+        of = entry->of;
+    if (raw_refusal_send(entry->descriptor, peers->settings, problem, &of))
         atomic_store(&entry->told, (int)problem->code);
 }
 
 void connections_refuse(struct connections *peers, struct connection *peer, const struct problem *problem)
 {
-    tell(peers, (struct entry *)peer, CONNECTION_BODY, problem);
+    struct entry *entry = (struct entry *)peer;
+    uint64_t wait = atomic_load(&entry->wait);
+    uint64_t told = (wait >> STATE_BITS << STATE_BITS) | (uint64_t)CONNECTION_TOLD;
+    if (tls_is_on(peers->settings) || find_state(wait) != CONNECTION_BODY ||
+        !atomic_compare_exchange_strong(&entry->wait, &wait, told))
+        return;
+    tell(peers, entry, CONNECTION_BODY, problem);
     if (connections_told(peer) != PROBLEM_NONE)
-        shutdown(((struct entry *)peer)->descriptor, SHUT_WR);
+        shutdown(entry->descriptor, SHUT_WR);
 }
 
 /* Once it is cut, the event thread leaves what `tell` reads alone. `problem` NULL: it is cut without a word. */

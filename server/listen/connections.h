@@ -4,14 +4,12 @@
 
 #include "server/config/address.h"
 #include "server/http/problem.h"
-#include "server/http/request_id.h"
+#include "server/listen/raw_refusal.h"
 
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define CONNECTION_ORIGIN_SIZE 128
 
 struct client;
 struct client_limits;
@@ -25,6 +23,7 @@ enum connection_state {
     CONNECTION_BODY,  /* the rest of a body */
     CONNECTION_WORK,  /* our result */
     CONNECTION_REPLY, /* the client to take the reply */
+    CONNECTION_TOLD,  /* the rest of a body that has been refused already */
     CONNECTION_CUT,   /* nothing: the deadline has passed */
 };
 
@@ -36,8 +35,6 @@ struct connection {
     enum problem_code excess;     /* the limit that this connection was one too many for; else PROBLEM_NONE */
     bool side;                    /* it came by --metrics-listen */
     struct problem target;        /* what is wrong with the target of the request being read */
-    char id[REQUEST_ID_SIZE];     /* of the request whose body is being read, for when that takes too long */
-    char origin[CONNECTION_ORIGIN_SIZE];
 };
 
 /* `side`: the listener of --metrics-listen, or -1. */
@@ -54,13 +51,13 @@ struct connection *connections_find(struct MHD_Connection *connection);
 /* Says what the connection waits for and until when (nanoseconds of clock_now). false: it has been cut. */
 bool connections_move(struct connection *peer, enum connection_state state, int64_t deadline);
 
-/* The same for CONNECTION_BODY, with what a refusal from outside repeats of the request; `origin` may be NULL. */
-bool connections_move_to_body(struct connection *peer, int64_t deadline, const char id[REQUEST_ID_SIZE],
-                              const char *origin);
+/* The same for CONNECTION_BODY, with what a refusal from outside repeats of the request. `id` and `origin` are copied;
+ * `instance` and `allow` must last. */
+bool connections_move_to_body(struct connection *peer, int64_t deadline, const struct raw_refusal *of);
 
 /* Refuses a request whose body is still being read, at once and without libmicrohttpd, and ends our side of the
- * connection; what the client still sends is to be read and dropped, or it might lose the reply. Inside TLS it does
- * nothing. */
+ * connection; what the client still sends is to be read and dropped, or it might lose the reply. Nothing happens inside
+ * TLS, and where the connection has been cut: there is one reply to a request. */
 void connections_refuse(struct connections *peers, struct connection *peer, const struct problem *problem);
 
 /* What a connection was told from outside, when it was cut or by connections_refuse; PROBLEM_NONE: nothing. */

@@ -1,48 +1,49 @@
 /* Replies without libmicrohttpd. */
 #include "server/listen/raw_refusal.h"
 
-#include "server/config/settings.h"
-#include "server/http/cors.h"
+#include "server/http/reply_head.h"
 
 #include <microhttpd.h>
-#include <stdio.h>
 #include <sys/socket.h>
+#include <time.h>
 
-#define RAW_REFUSAL_MAX 2048
-
-static void write_sharing(char *out, size_t size, const struct settings *settings, const char *origin)
+static void put_field(void *context, const char *name, const char *value)
 {
-    const char *allowed = cors_find_allowed(settings, origin);
-    const char *vary = cors_varies(settings) ? "Vary: Origin\r\n" : "";
-    *out = '\0';
-    if (allowed)
-        snprintf(out, size, "Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: " CORS_EXPOSED "\r\n%s",
-                 allowed, vary);
-    else
-        snprintf(out, size, "%s", vary);
+    buffer_format(context, "%s: %s\r\n", name, value);
 }
 
-static size_t write_notice(char out[RAW_REFUSAL_MAX], const struct settings *settings, const struct raw_refusal *notice)
+static void put_date(struct buffer *out)
 {
-    char sharing[512];
+    char date[40];
+    time_t now = time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts) && strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &parts) > 0)
+        put_field(out, "Date", date);
+}
+
+static void write_reply(struct buffer *out, const struct settings *settings, const struct problem *problem,
+                        const struct raw_refusal *of)
+{
     struct buffer body = {0};
-    unsigned status = problem_status(notice->problem->code);
-    problem_write(&body, notice->problem, notice->id, NULL);
-    write_sharing(sharing, sizeof sharing, settings, notice->origin);
-    int length = snprintf(out, RAW_REFUSAL_MAX,
-                          "HTTP/1.1 %u %s\r\nContent-Type: application/problem+json\r\nContent-Length: %zu\r\n"
-                          "X-Request-Id: %s\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n%s"
-                          "Connection: close\r\n\r\n%.*s",
-                          status, MHD_get_reason_phrase_for(status), body.length, notice->id, sharing, (int)body.length,
-                          body.failed ? "" : body.data);
-    bool whole = !body.failed && length > 0 && length < RAW_REFUSAL_MAX;
+    struct reply_head head = {.id = of->id, .origin = of->origin, .method = of->method, .last = true};
+    reply_head_refuse(&head, problem, of->allow);
+    problem_write(&body, problem, of->id, of->instance);
+    buffer_format(out, "HTTP/1.1 %u %s\r\n", head.status, MHD_get_reason_phrase_for(head.status));
+    put_date(out);
+    buffer_format(out, "Content-Length: %zu\r\n", body.length);
+    reply_head_write(&head, settings, put_field, out);
+    buffer_string(out, "\r\n");
+    buffer_append(out, body.data, body.length);
+    out->failed |= body.failed;
     buffer_free(&body);
-    return whole ? (size_t)length : 0;
 }
 
-bool raw_refusal_send(int descriptor, const struct settings *settings, const struct raw_refusal *notice)
+bool raw_refusal_send(int descriptor, const struct settings *settings, const struct problem *problem,
+                      const struct raw_refusal *of)
 {
-    char out[RAW_REFUSAL_MAX];
-    size_t length = write_notice(out, settings, notice);
-    return length > 0 && send(descriptor, out, length, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)length;
+    struct buffer out = {0};
+    write_reply(&out, settings, problem, of);
+    bool sent = !out.failed && send(descriptor, out.data, out.length, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+    buffer_free(&out);
+    return sent;
 }

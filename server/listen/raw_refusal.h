@@ -3,19 +3,23 @@
 #define SERVER_LISTEN_RAW_REFUSAL_H
 
 #include "server/http/problem.h"
+#include "server/http/request_head.h"
 
 #include <stdbool.h>
 
 struct settings;
 
-/* What is wrong, and what the reply has of the request; `origin` NULL: none was sent. */
+/* What a refusal repeats of the request; NULL: it is not known or not there. */
 struct raw_refusal {
-    const struct problem *problem;
-    const char *id;
+    const char *id; /* never NULL */
     const char *origin;
+    const char *instance; /* the path */
+    const char *allow;    /* the methods of the path */
+    enum method method;
 };
 
 /* Sends it, if the socket takes it at once; whether it did. */
-bool raw_refusal_send(int descriptor, const struct settings *settings, const struct raw_refusal *notice);
+bool raw_refusal_send(int descriptor, const struct settings *settings, const struct problem *problem,
+                      const struct raw_refusal *of);
 
 #endif

@@ -1,0 +1,79 @@
+/* Heads of replies. */
+#include "server/http/reply_head.h"
+
+#include "server/config/settings.h"
+#include "server/http/cors.h"
+
+#include <stdio.h>
+
+static const struct {
+    enum problem_code code;
+    const char *challenge, *accept_post, *accept_encoding;
+} demands[] = {
+    {PROBLEM_UNAUTHORIZED, .challenge = "Bearer realm=\"attentiond\""},
+    {PROBLEM_UNSUPPORTED_TYPE, .accept_post = "application/json"},
+    {PROBLEM_UNSUPPORTED_CODING, .accept_encoding = "gzip, deflate"},
+};
+
+/* Seconds; they differ from client to client so that not all come back at once. */
+static unsigned find_retry(const char *id)
+{
+    return 1 + (unsigned char)id[0] % 3;
+}
+
+void reply_head_refuse(struct reply_head *head, const struct problem *problem, const char *allow)
+{
+    head->status = problem_status(problem->code);
+    head->media_type = "application/problem+json";
+    head->allow = head->status == 405 ? allow : NULL;
+    if (head->status == 503 || head->status == 429)
+        head->retry_after = problem->retry_after ? problem->retry_after : find_retry(head->id);
+    for (size_t i = 0; i < sizeof demands / sizeof *demands; i++)
+        if (demands[i].code == problem->code) {
+            head->challenge = demands[i].challenge;
+            head->accept_post = demands[i].accept_post;
+            head->accept_encoding = demands[i].accept_encoding;
+        }
+}
+
+struct fields {
+    reply_head_put *put;
+    void *context;
+};
+
+static void put(const struct fields *fields, const char *name, const char *value)
+{
+    if (value)
+        fields->put(fields->context, name, value);
+}
+
+static void put_retry(const struct fields *fields, unsigned seconds)
+{
+    char value[16];
+    if (seconds == 0)
+        return;
+    snprintf(value, sizeof value, "%u", seconds);
+    put(fields, "Retry-After", value);
+}
+
+void reply_head_write(const struct reply_head *head, const struct settings *settings, reply_head_put *put_field,
+                      void *context)
+{
+    const struct fields fields = {put_field, context};
+    put(&fields, "Content-Type", head->media_type);
+    put(&fields, "X-Request-Id", head->id);
+    put(&fields, "X-Content-Type-Options", "nosniff");
+    put(&fields, "Referrer-Policy", head->method == METHOD_POST ? NULL : "no-referrer");
+    put(&fields, "Cache-Control", head->etag ? "no-cache" : "no-store");
+    put(&fields, "ETag", head->etag);
+    put(&fields, "Allow", head->allow);
+    put(&fields, "WWW-Authenticate", head->challenge);
+    put(&fields, "Accept-Post", head->accept_post);
+    put(&fields, "Accept-Encoding", head->accept_encoding);
+    put(&fields, "Server-Timing", head->timing);
+    put(&fields, "Connection", head->last ? "close" : NULL);
+    put(&fields, "Content-Encoding", head->content_encoding);
+    put(&fields, "Vary", cors_varies(settings) ? "Origin, Accept-Encoding" : "Accept-Encoding");
+    put_retry(&fields, head->retry_after);
+    cors_put_fields(settings, head->origin, head->method == METHOD_OPTIONS ? head->allow : NULL, put_field, context);
+}
