@@ -1,12 +1,12 @@
 /* One request from body to reply. */
 #include "api/job.h"
 
+#include "api/explain/explain.h"
 #include "api/json/document.h"
 #include "api/reply/reply_json.h"
 #include "api/request/decode.h"
 #include "api/request/merge_request.h"
 #include "api/request/options.h"
-#include "api/text/explain.h"
 #include "api/text/query_steps.h"
 #include "api/text/reply_text.h"
 #include "core/cost.h"

@@ -71,7 +71,7 @@ enum part {
     X(PRESENT_V, PRESENT, "v", v, VALUE_AXES, "present.v   (past and new)") \
     X(INPUTS_Q, INPUTS, "q", q, QUERY_AXES, "inputs.q   (as it enters the scores)") \
     X(INPUTS_K, INPUTS, "k", k, KEY_AXES, "inputs.k   (as it enters the scores)") \
-    X(INPUTS_V, INPUTS, "v", v, VALUE_AXES, "inputs.v   (as it enters the scores)")
+    X(INPUTS_V, INPUTS, "v", v, VALUE_AXES, "inputs.v   (as it enters the mix)")
 
 /* JSON of their own: id, part, name. */
 #define DOCUMENTS(X) \

@@ -1,8 +1,10 @@
 /* Worked examples. */
 #include "api/text/query_arithmetic.h"
 
+#include "api/text/equation.h"
 #include "api/text/step_formula.h"
 #include "api/text/text_table.h"
+#include "api/text/wrapped_line.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,26 +15,7 @@
 #define PLAIN_EXP_MAX \
     20 /* scores up to this are put into e^x as they are; larger ones after the maximum is taken off */
 
-/* --- lines that wrap --- */
-
-struct log_line {
-    struct buffer *out;
-    size_t column, indent;
-};
-
-static void put_piece(struct log_line *line, const char *piece)
-{
-    size_t width = token_label_width(piece);
-    if (line->column + width > TEXT_TABLE_LINE && line->column > line->indent) {
-        buffer_string(line->out, "\n");
-        text_table_indent(line->out, line->indent);
-        line->column = line->indent;
-    }
-    buffer_string(line->out, piece);
-    line->column += width;
-}
-
-static void begin_line(struct log_line *line)
+static void begin_line(struct wrapped_line *line)
 {
     text_table_indent(line->out, line->indent);
     line->column = line->indent;
@@ -40,7 +23,7 @@ static void begin_line(struct log_line *line)
 
 /* --- dot products --- */
 
-static void put_factors(struct log_line *line, const struct query_steps *q, size_t j)
+static void put_factors(struct wrapped_line *line, const struct query_steps *q, size_t j)
 {
     for (size_t t = 0; t < q->a->d_k; t++) {
         char left[DECIMAL_TEXT_SIZE];
@@ -49,19 +32,34 @@ static void put_factors(struct log_line *line, const struct query_steps *q, size
         snprintf(piece, sizeof piece, "%s%s*%s", t == 0 ? "= " : " + ",
                  decimal_text_exact(left, query_steps_q(q, t), q->a->dtype),
                  decimal_text_exact(right, query_steps_k(q, j, t), q->a->dtype));
-        put_piece(line, piece);
+        wrapped_line_put(line, piece);
     }
 }
 
-static void put_terms(struct log_line *line, const double *terms, size_t count, int decimals)
+static void put_terms(struct wrapped_line *line, const double *terms, size_t count, int decimals)
 {
     for (size_t t = 0; t < count; t++) {
         char figure[DECIMAL_TEXT_SIZE];
         char piece[DECIMAL_TEXT_SIZE + 8];
         decimal_text_print(figure, t == 0 ? terms[t] : fabs(terms[t]), decimals);
         snprintf(piece, sizeof piece, "%s%s", t == 0 ? "= " : terms[t] < 0 ? " - " : " + ", figure);
-        put_piece(line, piece);
+        wrapped_line_put(line, piece);
     }
+}
+
+/* The sum of the products; of a single one it is the number itself. */
+static void put_products(struct wrapped_line *line, const double *products, const struct query_steps *q, size_t j,
+                         int decimals)
+{
+    char figure[DECIMAL_TEXT_SIZE];
+    double score = q->of[QUANTITY_SCORES][j];
+    struct equation_places places = equation_sum(products, q->a->d_k, score, decimals);
+    if (q->a->d_k > 1) {
+        buffer_string(line->out, "\n");
+        begin_line(line);
+        put_terms(line, products, q->a->d_k, places.decimals);
+    }
+    buffer_format(line->out, "%s%s\n", equation_sign(places), decimal_text_print(figure, score, places.decimals));
 }
 
 bool query_arithmetic_product(struct buffer *out, const struct query_arithmetic *story, const struct query_steps *q,
@@ -69,20 +67,16 @@ bool query_arithmetic_product(struct buffer *out, const struct query_arithmetic 
 {
     char query[TOKEN_LABEL_TEXT];
     char key[TOKEN_LABEL_TEXT];
-    char figure[DECIMAL_TEXT_SIZE];
     double *products = query_steps_products(q, j);
     if (!products)
         return false;
     token_label_query(story->options, q->i, query);
     token_label_key(story->options, j, key);
-    struct log_line line = {.out = out, .indent = 2 + token_label_width(query) + 3 + token_label_width(key) + 1};
+    struct wrapped_line line = {.out = out, .indent = 2 + token_label_width(query) + 3 + token_label_width(key) + 1};
     buffer_format(out, "  %s . %s ", query, key);
     line.column = line.indent;
     put_factors(&line, q, j);
-    buffer_string(out, "\n");
-    begin_line(&line);
-    put_terms(&line, products, q->a->d_k, story->decimals);
-    buffer_format(out, " = %s\n", decimal_text_print(figure, q->of[QUANTITY_SCORES][j], story->decimals));
+    put_products(&line, products, q, j, story->decimals);
     free(products);
     return true;
 }
@@ -107,8 +101,38 @@ static double power(double score, double shift)
     return score > -HUGE_VAL ? exp(score - shift) : 0;
 }
 
-struct softmax {
+/* A table whose last row is the sum of the rows above it: numbers first, then as many decimals as make that true. */
+struct sum_table {
     struct text_table grid;
+    double number[TEXT_TABLE_COLUMNS][TEXT_TABLE_ROWS];
+    bool empty[TEXT_TABLE_COLUMNS][TEXT_TABLE_ROWS];
+};
+
+static void put_sum(struct sum_table *t, size_t c, int least)
+{
+    struct text_table *g = &t->grid;
+    size_t total = g->rows - 1;
+    struct equation_places places = {least, false};
+    if (!t->empty[c][total])
+        places = equation_sum(t->number[c], total, t->number[c][total], least);
+    for (size_t r = 0; r < g->rows; r++) {
+        char figure[DECIMAL_TEXT_SIZE];
+        decimal_text_print(figure, t->number[c][r], places.decimals);
+        snprintf(g->cell[r][c], DECIMAL_TEXT_SIZE, "%s%.40s", r == total && places.about ? EQUATION_ABOUT : "",
+                 t->empty[c][r] ? "" : figure);
+    }
+}
+
+static void print_sum_table(struct buffer *out, struct sum_table *t, int least)
+{
+    for (size_t c = 0; c < t->grid.columns; c++)
+        put_sum(t, c, least);
+    t->grid.all_rows = t->grid.rows;
+    text_table_print(out, &t->grid);
+}
+
+struct softmax {
+    struct sum_table table;
     const struct query_arithmetic *story;
     const struct query_steps *q;
     double shift, total;
@@ -117,20 +141,14 @@ struct softmax {
 
 static void put_cells(struct softmax *s, const char *label, const double *score, double e, const double *weight)
 {
-    struct text_table *g = &s->grid;
-    int decimals = s->story->decimals;
-    size_t r = g->rows++;
-    snprintf(g->row[r], TOKEN_LABEL_TEXT, "%s", label);
-    if (score)
-        decimal_text_print(g->cell[r][0], *score, decimals);
-    else
-        g->cell[r][0][0] = '\0';
-    decimal_text_print(g->cell[r][1], e, decimals);
-    decimal_text_print(g->cell[r][2], e / s->total, decimals);
-    if (s->weighs && weight)
-        decimal_text_print(g->cell[r][3], *weight, decimals);
-    else
-        g->cell[r][3][0] = '\0';
+    struct sum_table *t = &s->table;
+    const double numbers[] = {score ? *score : 0, e, e / s->total, weight ? *weight : 0};
+    size_t r = t->grid.rows++;
+    snprintf(t->grid.row[r], TOKEN_LABEL_TEXT, "%s", label);
+    for (size_t c = 0; c < t->grid.columns; c++)
+        t->number[c][r] = numbers[c];
+    t->empty[0][r] = !score;
+    t->empty[3][r] = !weight;
 }
 
 static void put_keys(struct softmax *s)
@@ -155,7 +173,7 @@ static void put_keys(struct softmax *s)
 
 static void set_headings(struct softmax *s)
 {
-    struct text_table *g = &s->grid;
+    struct text_table *g = &s->table.grid;
     g->columns = g->all_columns = s->weighs ? 4 : 3;
     snprintf(g->column[0], TOKEN_LABEL_TEXT, "%s", quantity_name(QUANTITY_MASKED));
     snprintf(g->column[1], TOKEN_LABEL_TEXT, s->shift == 0 ? "e^masked" : "e^shifted");
@@ -184,7 +202,6 @@ static void run_softmax(struct softmax *s, double sink)
     if (sink > -HUGE_VAL)
         put_cells(s, "sink", &sink, power(sink, s->shift), NULL);
     put_cells(s, "total", NULL, s->total, &sum);
-    s->grid.all_rows = s->grid.rows;
 }
 
 void query_arithmetic_softmax(struct buffer *out, const struct query_arithmetic *story, const struct query_steps *q)
@@ -192,7 +209,7 @@ void query_arithmetic_softmax(struct buffer *out, const struct query_arithmetic 
     const struct attention_request *r = q->a->request;
     double sink = r->sinks.values ? r->sinks.values[q->h] : -HUGE_VAL;
     char label[TOKEN_LABEL_TEXT];
-    struct softmax s = {.story = story, .q = q, .shift = find_shift(q, sink), .grid.indent = 4};
+    struct softmax s = {.story = story, .q = q, .shift = find_shift(q, sink), .table.grid.indent = 4};
     s.weighs = r->has_dropout || r->variant == VARIANT_MASK_AFTER_SOFTMAX;
     buffer_format(out, "  %s:\n", token_label_query(story->options, q->i, label));
     if (!has_visible(q)) {
@@ -201,40 +218,40 @@ void query_arithmetic_softmax(struct buffer *out, const struct query_arithmetic 
     }
     set_headings(&s);
     run_softmax(&s, sink);
-    text_table_print(out, &s.grid);
+    print_sum_table(out, &s.table, story->decimals);
 }
 
 /* --- mix --- */
 
-static void put_term(struct text_table *g, const char *label, const double *values, size_t count, int decimals)
+static void put_term(struct sum_table *t, const char *label, const double *values, size_t count)
 {
-    size_t r = g->rows++;
-    snprintf(g->row[r], TOKEN_LABEL_TEXT, "%s", label);
+    size_t r = t->grid.rows++;
+    snprintf(t->grid.row[r], TOKEN_LABEL_TEXT, "%s", label);
     for (size_t f = 0; f < count && f < TEXT_TABLE_COLUMNS; f++)
-        decimal_text_print(g->cell[r][f], values[f], decimals);
+        t->number[f][r] = values[f];
 }
 
-static void put_contributions(struct text_table *g, const struct query_arithmetic *story, const struct query_steps *q,
+static void put_contributions(struct sum_table *t, const struct query_arithmetic *story, const struct query_steps *q,
                               double *terms)
 {
     const double *weights = q->of[query_steps_mixing(q->a)];
     size_t keys = q->a->keys;
     size_t e = q->a->d_v;
     size_t shown = keys > KEYS_SHOWN + 1 ? KEYS_SHOWN : keys;
-    char key[TOKEN_LABEL_TEXT];
+    char value[TOKEN_LABEL_TEXT];
     char weight[DECIMAL_TEXT_SIZE];
     char label[TOKEN_LABEL_TEXT + DECIMAL_TEXT_SIZE];
     for (size_t j = 0; j < shown; j++) {
         snprintf(label, sizeof label, "%s * %s", decimal_text_print(weight, weights[j], story->decimals),
-                 token_label_key(story->options, j, key));
-        put_term(g, label, terms + j * e, e, story->decimals);
+                 token_label_value(story->options, j, value));
+        put_term(t, label, terms + j * e, e);
     }
     for (size_t j = shown + 1; j < keys; j++)
         for (size_t f = 0; f < e; f++)
             terms[shown * e + f] += terms[j * e + f];
     snprintf(label, sizeof label, "%zu more", keys - shown);
     if (shown < keys)
-        put_term(g, label, terms + shown * e, e, story->decimals);
+        put_term(t, label, terms + shown * e, e);
 }
 
 static void name_features(struct text_table *g, size_t count)
@@ -247,20 +264,19 @@ static void name_features(struct text_table *g, size_t count)
 bool query_arithmetic_mix(struct buffer *out, const struct query_arithmetic *story, const struct query_steps *q,
                           const void *output)
 {
-    struct text_table g = {.indent = 4};
+    struct sum_table table = {.grid.indent = 4};
     char label[TOKEN_LABEL_TEXT];
     double *terms = query_steps_contributions(q);
     double *sum = malloc(q->a->d_v * sizeof *sum);
     bool good = terms && sum;
-    name_features(&g, q->a->d_v);
+    name_features(&table.grid, q->a->d_v);
     for (size_t f = 0; good && f < q->a->d_v; f++)
         sum[f] = decimal_text_at(q->a->dtype, output, f);
     if (good) {
         buffer_format(out, "  %s:\n", token_label_query(story->options, q->i, label));
-        put_contributions(&g, story, q, terms);
-        put_term(&g, "sum", sum, q->a->d_v, story->decimals);
-        g.all_rows = g.rows;
-        text_table_print(out, &g);
+        put_contributions(&table, story, q, terms);
+        put_term(&table, "sum", sum, q->a->d_v);
+        print_sum_table(out, &table, story->decimals);
     }
     free(terms);
     free(sum);

@@ -1,6 +1,7 @@
 /* Pages of tables: head by head, each section a grid, then softmax and mix of each query. */
 #include "api/text/reply_text.h"
 
+#include "api/text/equation.h"
 #include "api/text/section_table.h"
 #include "api/text/text_table.h"
 #include "core/cost.h"
@@ -9,8 +10,8 @@
 
 #define DECIMALS 3
 #define HEADS_SHOWN 4
-#define PAIRS_WRITTEN 12 /* dot products written out, at most */
-#define WIDTH_WRITTEN 8  /* of such a product */
+#define PAIRS_WRITTEN 64 /* dot products written out, at most */
+#define WIDTH_WRITTEN 16 /* of such a product */
 
 static size_t least(size_t a, size_t b)
 {
@@ -68,7 +69,9 @@ static bool tell_queries(const struct section_table *p, bool mix)
 {
     bool good = true;
     size_t shown = least(p->a->queries, SECTION_TABLE_ROWS);
-    buffer_string(p->out, mix ? "Mix: weighted values, added up\n" : "Softmax of each query\n");
+    buffer_string(p->out, mix ? "Mix: weighted values, added up\n"
+                              : "Softmax of each query\n"
+                                "(the step exp is e^shifted = e^masked / e^row_max: the shares are the same)\n");
     for (size_t i = 0; good && i < shown; i++) {
         struct query_steps q;
         good = query_steps_read(&q, p->a, p->b, p->h, i);
@@ -189,7 +192,9 @@ static void print_first_line(const struct section_table *p)
         buffer_format(p->out, ", %zu %s on %zu", a->heads, plural(a->heads, "head", "heads"), a->kv_heads);
     if (a->has_batch)
         buffer_format(p->out, ", batch %zu", a->batch);
-    buffer_format(p->out, ", %s\n\n", dtype_name(a->dtype));
+    buffer_format(p->out, ", %s\n", dtype_name(a->dtype));
+    buffer_string(p->out, "Numbers are rounded; where those shown would not add up, a line has more\n"
+                          "decimals or the sign " EQUATION_ABOUT ".\n\n");
 }
 
 static bool print_heads(struct section_table *p)

@@ -15,8 +15,8 @@ static size_t column_width(const struct text_table *g, size_t c)
 {
     size_t width = token_label_width(g->column[c]);
     for (size_t r = 0; r < g->rows; r++)
-        if (strlen(g->cell[r][c]) > width)
-            width = strlen(g->cell[r][c]);
+        if (token_label_width(g->cell[r][c]) > width)
+            width = token_label_width(g->cell[r][c]);
     return width;
 }
 

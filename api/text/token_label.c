@@ -105,3 +105,8 @@ char *token_label_key(const struct options *options, size_t j, char out[TOKEN_LA
 {
     return write_label(options->key_tokens, 'k', j, out);
 }
+
+char *token_label_value(const struct options *options, size_t j, char out[TOKEN_LABEL_TEXT])
+{
+    return write_label(options->key_tokens, 'v', j, out);
+}

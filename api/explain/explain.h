@@ -1,6 +1,6 @@
 /* POST /v1/attention/explain: one cell, query i and key j, told as arithmetic. */
-#ifndef API_TEXT_EXPLAIN_H
-#define API_TEXT_EXPLAIN_H
+#ifndef API_EXPLAIN_EXPLAIN_H
+#define API_EXPLAIN_EXPLAIN_H
 
 #include "api/request/limits.h"
 #include "api/request/options.h"

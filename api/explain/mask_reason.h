@@ -1,6 +1,6 @@
 /* Why a key is hidden from a query. */
-#ifndef API_TEXT_MASK_REASON_H
-#define API_TEXT_MASK_REASON_H
+#ifndef API_EXPLAIN_MASK_REASON_H
+#define API_EXPLAIN_MASK_REASON_H
 
 #include "core/attention.h"
 

@@ -1,6 +1,6 @@
 /* One cell as lines of arithmetic. */
-#ifndef API_TEXT_EXPLAIN_TEXT_H
-#define API_TEXT_EXPLAIN_TEXT_H
+#ifndef API_EXPLAIN_EXPLAIN_TEXT_H
+#define API_EXPLAIN_EXPLAIN_TEXT_H
 
 #include "api/numbers/buffer.h"
 #include "api/request/options.h"

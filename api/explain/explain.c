@@ -1,9 +1,9 @@
 /* One cell: its numbers as JSON, and the check that there is such a cell. */
-#include "api/text/explain.h"
+#include "api/explain/explain.h"
 
+#include "api/explain/explain_text.h"
+#include "api/explain/mask_reason.h"
 #include "api/json/array.h"
-#include "api/text/explain_text.h"
-#include "api/text/mask_reason.h"
 #include "api/text/query_steps.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Masks of one member, asked about one key. */
-#include "api/text/mask_reason.h"
+#include "api/explain/mask_reason.h"
 
 #include <string.h>
 
