@@ -6,6 +6,8 @@
 #define CORE_ATTENTION_H
 
 #include "core/arena.h"
+#include "core/cache/latent.h"
+#include "core/cache/quantize.h"
 #include "core/mask.h"
 #include "core/pool.h"
 #include "core/quantity.h"
@@ -27,8 +29,12 @@ struct attention {
     bool
         scores_may_overflow; /* some number of the chain up to `biased` may be too large for the dtype: one whose ... */
     double sure_product;     /* ... max |q_i| max |k_j| is above this (overflow.h) */
-    bool output_may_overflow; /* some sum of the output may: one with a term ... */
-    double sure_term;         /* ... above this */
+    bool output_may_overflow;                  /* some sum of the output may: one with a term ... */
+    double sure_term;                          /* ... above this */
+    struct tensor kept_k, kept_v;              /* k and v before they were quantised: what `present` holds */
+    struct quantized quantized_k, quantized_v; /* side NULL: that side is exact */
+    struct latent latent;
+    struct attention *inner; /* what runs in place of an absorbed `latent`, or NULL */
 };
 
 /* Checks shapes and options. Allocates nothing. */

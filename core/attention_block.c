@@ -34,8 +34,9 @@ struct attention_rows attention_block(const struct attention *a, size_t block)
 
 bool attention_block_run(const struct attention *a, size_t block, const struct attention_results *results)
 {
-    struct rows rows = {.a = a, .at = attention_block(a, block)};
-    void *scratch = aligned_alloc(ARENA_ALIGNMENT, rows_scratch(a));
+    const struct attention *run = a->inner ? a->inner : a;
+    struct rows rows = {.a = run, .at = attention_block(run, block)};
+    void *scratch = aligned_alloc(ARENA_ALIGNMENT, rows_scratch(run));
     if (!scratch)
         return false;
     for (size_t x = 0; x < QUANTITY_COUNT; x++)

@@ -34,6 +34,11 @@ static bool check_past_one(const struct attention *a, struct named_tensor past, 
 static bool check_past(struct attention *a, struct error *err)
 {
     const struct attention_request *r = a->request;
+    if (r->latent.on)
+        return latent_check_past(a, err);
+    if (r->past_latent.data || r->past_rope_key.data)
+        return error_set(err, ERROR_INVALID, r->past_latent.data ? "past.latent" : "past.rope_key",
+                         "latent and rope_key are the past of latent; a past of this request has k and v.");
     const struct named_tensor k = {"past.k", r->past_k};
     const struct named_tensor v = {"past.v", r->past_v};
     if (!k.t.data && !v.t.data)
@@ -65,7 +70,7 @@ static bool check_positions(struct integers list, size_t rows, size_t count, con
 static bool check_rope(const struct attention *a, struct error *err)
 {
     const struct rope_request *rope = &a->request->rope;
-    size_t dims = rope->dims ? rope->dims : a->d_k;
+    size_t dims = rope->dims ? rope->dims : a->request->latent.on ? a->latent.d_r : a->d_k;
     if (!rope->on)
         return true;
     bool good = check_positions(rope->query_positions, a->batch, a->queries, "rope.query_positions", err);
@@ -114,6 +119,25 @@ static bool check_readout(const struct attention *a, struct error *err)
                      width);
 }
 
+/* Both sides, where they are wanted; their shapes and bills. */
+static bool check_quantize(struct attention *a, struct error *err)
+{
+    const struct quantize_request *q = &a->request->quantize;
+    bool good = true;
+    if (!q->on)
+        return true;
+    if (a->request->variant == VARIANT_LINEAR)
+        return error_set(err, ERROR_INVALID, "variant",
+                         "quantize tells what a softmax makes of rounded scores; variant linear has none.");
+    if (!q->k.on && !q->v.on)
+        return error_set(err, ERROR_INVALID, "quantize", "Neither k nor v is given: there is nothing to quantise.");
+    if (q->k.on && (good = quantize_check(q, &q->k, "quantize.k", a->keys, a->d_k, err)))
+        a->quantized_k = quantize_plan(q, &q->k, a->dtype, a->batch, a->kv_heads, a->keys, a->d_k);
+    if (q->v.on && (good &= quantize_check(q, &q->v, "quantize.v", a->keys, a->d_v, err)))
+        a->quantized_v = quantize_plan(q, &q->v, a->dtype, a->batch, a->kv_heads, a->keys, a->d_v);
+    return good;
+}
+
 static bool check_options(struct attention *a, struct error *err)
 {
     const struct attention_request *r = a->request;
@@ -122,6 +146,7 @@ static bool check_options(struct attention *a, struct error *err)
     good &= check_rope(a, err);
     good &= check_linear(r, err);
     good &= check_readout(a, err);
+    good &= check_quantize(a, err);
     if (r->sinks.values && r->sinks.count != a->heads)
         good = error_set(err, ERROR_INVALID, "sinks", "sinks has %zu entries; there are %zu heads.", r->sinks.count,
                          a->heads);

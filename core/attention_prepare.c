@@ -165,14 +165,45 @@ static bool place(struct attention *a, struct arena *arena, struct error *err)
     return !r->past_v.data || join(&a->v, r->past_v, &fresh, arena, err);
 }
 
+/* --- quantised keys and values --- */
+
+static bool quantize_side(struct quantized *q, struct tensor *t, const char *name, struct arena *arena,
+                          struct pool *pool, struct error *err)
+{
+    if (!q->side)
+        return true;
+    if (!quantize_run(q, *t, name, arena, pool, err))
+        return false;
+    *t = q->dequantized;
+    return true;
+}
+
+static bool quantize(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
+{
+    a->kept_k = a->k;
+    a->kept_v = a->v;
+    return quantize_side(&a->quantized_k, &a->k, "quantize.k", arena, pool, err) &&
+           quantize_side(&a->quantized_v, &a->v, "quantize.v", arena, pool, err);
+}
+
+static bool prepare_operands(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
+{
+    if (a->request->latent.on)
+        return latent_prepare(a, arena, pool, err);
+    if (a->request->x.data && !project_inputs(a, arena, pool, err))
+        return false;
+    return place(a, arena, err) && quantize(a, arena, pool, err);
+}
+
 bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
 {
     const struct mask_sizes sizes = {a->batch, a->heads, a->queries, a->keys, a->past};
-    if (a->request->x.data && !project_inputs(a, arena, pool, err))
+    if (!prepare_operands(a, arena, pool, err) ||
+        !mask_prepare(&a->mask, &a->request->mask, sizes, a->dtype, arena, err))
         return false;
-    if (!place(a, arena, err) || !mask_prepare(&a->mask, &a->request->mask, sizes, a->dtype, arena, err))
-        return false;
-    overflow_foresee(a, pool);
+    if (a->inner)
+        a->inner->mask = a->mask;
+    overflow_foresee(a->inner ? a->inner : a, pool);
     return true;
 }
 

@@ -241,8 +241,8 @@ static size_t scratch_size(const struct attention *a)
     return fused > rows ? fused : rows;
 }
 
-bool attention_run(const struct attention *a, const struct attention_results *results, struct pool *pool,
-                   const atomic_bool *cancel, struct arena *arena, struct error *err)
+static bool run_plain(const struct attention *a, const struct attention_results *results, struct pool *pool,
+                      const atomic_bool *cancel, struct arena *arena, struct error *err)
 {
     size_t slots = pool_slots(pool);
     struct run run = {.a = a, .results = results, .lanes = simd_best(), .cancel = cancel};
@@ -261,4 +261,16 @@ bool attention_run(const struct attention *a, const struct attention_results *re
     if (atomic_load(&run.no_memory))
         return error_set(err, ERROR_MEMORY, "", "No memory for a block of scores.");
     return report_rows(a, run.state, err);
+}
+
+/* Absorbed: the heads mix latent vectors, which become values afterwards. */
+bool attention_run(const struct attention *a, const struct attention_results *results, struct pool *pool,
+                   const atomic_bool *cancel, struct arena *arena, struct error *err)
+{
+    struct attention_results inner = *results;
+    if (!a->inner)
+        return run_plain(a, results, pool, cancel, arena, err);
+    inner.of[QUANTITY_OUTPUT] = a->latent.mixed_latent.data;
+    return run_plain(a->inner, &inner, pool, cancel, arena, err) &&
+           latent_mix(a, results->of[QUANTITY_OUTPUT], pool, err);
 }

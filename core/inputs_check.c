@@ -1,13 +1,13 @@
 /* Layouts and sizes. */
 #include "core/inputs_check.h"
 
-#include "core/shape_error.h"
+#include "core/cache/latent.h"
 
 #include <stdio.h>
 
 /* --- form A: q, k, v --- */
 
-static bool check_rank(struct named_tensor input, size_t least, size_t most, struct error *err)
+bool inputs_check_rank(struct named_tensor input, size_t least, size_t most, struct error *err)
 {
     if (input.t.rank == 1)
         return shape_error_refuse(input, "a single row is written with two brackets: wrap it: [[1,0]]", err);
@@ -99,7 +99,7 @@ static bool check_form_a(struct attention *a, struct error *err)
     for (size_t x = 0; x < 3; x++)
         good &= shape_error_present(in[x], "give q, k and v, or x with w_q, w_k and w_v", err);
     for (size_t x = 0; good && x < 3; x++)
-        good &= check_rank(in[x], 2, 4, err);
+        good &= inputs_check_rank(in[x], 2, 4, err);
     if (!good || !check_given_heads(r, r->q.rank, err))
         return false;
     good = shape_error_same_extent(in[0], r->q.rank, in[1], r->k.rank, "rank", err);
@@ -144,7 +144,7 @@ static bool check_projections(const struct attention_request *r, struct named_te
     return good & check_weight(c, (struct named_tensor){"w_v", r->w_v}, (struct named_tensor){"b_v", r->b_v}, err);
 }
 
-static bool check_output_weight(struct attention *a, struct error *err)
+bool inputs_check_output(struct attention *a, struct error *err)
 {
     const struct attention_request *r = a->request;
     a->d_out = a->heads * a->d_v;
@@ -169,7 +169,7 @@ static bool check_form_b(struct attention *a, struct error *err)
     bool good = shape_error_present(x, "the weights need an x to project", err);
     for (size_t w = 0; w < 3; w++)
         good &= shape_error_present(weights[w], "x needs w_q, w_k and w_v", err);
-    if (!good || !check_rank(x, 2, 3, err) || !check_rank(c, 2, 3, err))
+    if (!good || !inputs_check_rank(x, 2, 3, err) || !inputs_check_rank(c, 2, 3, err))
         return false;
     if (!shape_error_same_extent(x, x.t.rank, c, c.t.rank, "rank", err) || !check_projections(r, x, c, err))
         return false;
@@ -192,7 +192,7 @@ static bool check_form_b(struct attention *a, struct error *err)
     good &= split_width(weights[2], a->kv_heads, &a->d_v, err);
     good = good && shape_error_same_extent(weights[0], a->d_k, weights[1], d_of_k, "a head width of", err);
     a->queries = a->q.shape[2];
-    return good && check_output_weight(a, err);
+    return good && inputs_check_output(a, err);
 }
 
 static bool any_of_form_b(const struct attention_request *r)
@@ -204,6 +204,8 @@ static bool any_of_form_b(const struct attention_request *r)
 bool inputs_check(struct attention *a, struct error *err)
 {
     const struct attention_request *r = a->request;
+    if (r->latent.on)
+        return latent_check(a, err);
     if (!any_of_form_b(r))
         return check_form_a(a, err);
     const struct named_tensor form_a[] = {{"q", r->q}, {"k", r->k}, {"v", r->v}};

@@ -33,10 +33,19 @@ static void search_some(void *context, size_t index, size_t slot)
     s->largest[slot] = fmax(s->largest[slot], isnan(size) ? HUGE_VAL : size);
 }
 
-/* max |t|, infinite when something is not finite; the tensor is dense, in whatever order of its axes. */
+/* From the first number of a view to its last. */
+static size_t find_span(struct tensor t)
+{
+    size_t span = 1;
+    for (size_t axis = 0; axis < t.rank; axis++)
+        span += (t.shape[axis] - 1) * t.stride[axis];
+    return span;
+}
+
+/* max |t|, infinite when something is not finite; what lies between the rows of a view counts too. */
 static double find_size(struct tensor t, struct pool *pool)
 {
-    struct search s = {.lanes = simd_best(), .dtype = t.dtype, .numbers = t.data, .count = tensor_count(t)};
+    struct search s = {.lanes = simd_best(), .dtype = t.dtype, .numbers = t.data, .count = find_span(t)};
     double largest = 0;
     pool_run(pool, (s.count + NUMBERS_PER_TASK - 1) / NUMBERS_PER_TASK, search_some, &s);
     for (size_t slot = 0; slot < pool_slots(pool); slot++)

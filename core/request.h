@@ -2,6 +2,8 @@
 #ifndef CORE_REQUEST_H
 #define CORE_REQUEST_H
 
+#include "core/cache/latent.h"
+#include "core/cache/quantize.h"
 #include "core/tensor.h"
 
 #include <stdbool.h>
@@ -47,7 +49,7 @@ struct rope_request {
     bool on;
     double theta;
     size_t dims; /* 0: d_k */
-    bool interleaved;
+    bool interleaved, has_interleaved;
     struct integers query_positions, key_positions; /* [n], [new keys], or with a leading [b] */
 };
 
@@ -57,8 +59,8 @@ enum variant {
     VARIANT_MASK_AFTER_SOFTMAX, /* hidden weights zeroed after a softmax over all keys */
 };
 
-/* Form A is q, k, v; form B is x (and context) with weights. Shapes as in the contract; all tensors are dense and of
- * `dtype`. */
+/* Form A is q, k, v; form B is x (and context) with weights; form C x (and context) with `latent`. Shapes as in the
+ * contract; all tensors are dense and of `dtype`. */
 struct attention_request {
     enum dtype dtype; /* DTYPE_FLOAT64 or DTYPE_FLOAT32: of the arithmetic */
     struct tensor q, k, v;
@@ -74,7 +76,10 @@ struct attention_request {
     int64_t dropout_seed;
     struct rope_request rope;
     struct tensor past_k, past_v;
+    struct tensor past_latent, past_rope_key; /* of `latent`: [p][d_c], [p][d_r], or with a leading [b] */
     enum variant variant;
+    struct latent_request latent;
+    struct quantize_request quantize;
     struct tensor readout_w;
 };
 

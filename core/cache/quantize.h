@@ -59,6 +59,7 @@ struct quantize_side {
 };
 
 struct quantize_request {
+    bool on; /* was it given? */
     struct quantize_side k, v;
     int64_t keep_first, keep_last; /* tokens that stay exact */
 };
