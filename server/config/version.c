@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifndef ATTND_VERSION
 #define ATTND_VERSION "0.1.0"
@@ -73,4 +74,9 @@ bool version_http_vulnerable(void)
     if (sscanf(MHD_get_version(), "%u.%u.%u", &major, &minor, &patch) != 3)
         return false;
     return major == 1 && minor == 0 && patch < 10;
+}
+
+bool version_http_lenient(void)
+{
+    return strncmp(MHD_get_version(), "0.", 2) == 0;
 }

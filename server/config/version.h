@@ -17,4 +17,7 @@ bool version_tls(void);
 /* libmicrohttpd 1.0.0 to 1.0.9 can be crashed by one request before any code of ours runs. */
 bool version_http_vulnerable(void);
 
+/* Those before hide from us some of what a request should be refused for. */
+bool version_http_lenient(void);
+
 #endif

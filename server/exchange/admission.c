@@ -16,8 +16,10 @@ bool admission_check_http(struct exchange *x, const char *method, const char *ve
 {
     if (!request_head_read(&x->head, x->connection, method, version, x->service->settings.max_header, &x->refusal))
         return false;
-    if (!x->peer || x->peer->target.code == PROBLEM_NONE)
+    if (!x->peer)
         return true;
+    if (x->peer->target.code == PROBLEM_NONE)
+        return request_head_check_end(x->peer->target_end, version, &x->refusal);
     x->refusal = x->peer->target;
     return false;
 }

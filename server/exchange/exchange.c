@@ -260,6 +260,7 @@ void *exchange_note_target(void *context, const char *target, struct MHD_Connect
     if (!peer)
         return NULL;
     peer->target = (struct problem){.code = PROBLEM_NONE};
+    peer->target_end = target + strlen(target);
     request_head_check_target(target, &peer->target);
     connections_move(peer, CONNECTION_HEAD, clock_now() + clock_from_seconds(service->settings.header_timeout));
     return NULL;

@@ -1,14 +1,18 @@
 /* Reading and checking the head of a request: libmicrohttpd 0.9.75 lets through much that later versions refuse. */
 #include "server/http/request_head.h"
 
+#include "server/config/version.h"
+#include "server/http/host.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TARGET_MAX 1024
 #define LENGTH_DIGITS_MAX 18
+#define HEXADECIMAL "0123456789abcdefABCDEF"
 
-enum times { ONCE, MANY, LIST };
+enum times { FRAMING, ONCE, MANY, LIST };
 
 static const struct {
     const char *name;
@@ -51,34 +55,59 @@ static bool check_value(struct gate *gate, const char *value, size_t length)
     return problem_set(gate->problem, PROBLEM_BAD_REQUEST, "A field value holds a NUL, CR or LF byte.");
 }
 
-static bool join_line(struct gate *gate, char **joined, const char **field, const char *line)
+static bool refuse_memory(struct gate *gate)
+{
+    return problem_set(gate->problem, PROBLEM_NO_MEMORY, "There is no memory for the head of this request.");
+}
+
+static bool join_line(struct gate *gate, char **copy, const char **field, const char *line, size_t length)
 {
     size_t before = strlen(*field);
-    size_t room = before + strlen(line) + sizeof ", ";
-    char *text = realloc(*joined, room);
+    size_t room = before + length + sizeof ", ";
+    char *text = realloc(*copy, room);
     if (!text)
-        return problem_set(gate->problem, PROBLEM_NO_MEMORY, "There is no memory for the head of this request.");
-    if (!*joined)
+        return refuse_memory(gate);
+    if (!*copy)
         memcpy(text, *field, before);
-    snprintf(text + before, room - before, ", %s", line);
-    *field = *joined = text;
+    snprintf(text + before, room - before, ", %.*s", (int)length, line);
+    *field = *copy = text;
     return true;
 }
 
-static bool keep_field(struct gate *gate, const char *name, size_t length, const char *value)
+/* Blanks around a value are no part of it (RFC 9110 section 5.5); 0.9.75 leaves those behind it. */
+static bool set_field(struct gate *gate, char **copy, const char **field, const char *value, size_t length)
+{
+    if (!value[length]) {
+        *field = value;
+        return true;
+    }
+    *copy = strndup(value, length);
+    *field = *copy;
+    return *copy || refuse_memory(gate);
+}
+
+static size_t trim(const char **value)
+{
+    *value += strspn(*value, " \t");
+    size_t length = strlen(*value);
+    while (length > 0 && ((*value)[length - 1] == ' ' || (*value)[length - 1] == '\t'))
+        length--;
+    return length;
+}
+
+static bool keep_field(struct gate *gate, const char *name, size_t name_length, const char *value)
 {
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (fields[i].length != length || strncasecmp(fields[i].name, name, length) != 0)
+        if (fields[i].length != name_length || strncasecmp(fields[i].name, name, name_length) != 0)
             continue;
         const char **field = (const char **)(void *)((char *)gate->head + fields[i].offset);
-        if (*field && fields[i].times == ONCE)
+        size_t length = fields[i].times == FRAMING ? strlen(value) : trim(&value);
+        if (!*field)
+            return set_field(gate, &gate->head->copies[i], field, value, length);
+        if (fields[i].times <= ONCE)
             return problem_set(gate->problem, PROBLEM_BAD_REQUEST, "The field %s was sent more than once.",
                                fields[i].name);
-        if (!*field)
-            *field = value ? value : "";
-        else if (fields[i].times == LIST)
-            return join_line(gate, &gate->head->joined[i], field, value ? value : "");
-        return true;
+        return fields[i].times != LIST || join_line(gate, &gate->head->copies[i], field, value, length);
     }
     return true;
 }
@@ -95,17 +124,20 @@ static enum MHD_Result take_field(void *context, enum MHD_ValueKind kind, const 
         return MHD_NO;
     }
     bool good = check_name(gate, name, name_size) && check_value(gate, value, value_size) &&
-                keep_field(gate, name, name_size, value);
+                keep_field(gate, name, name_size, value ? value : "");
     return good ? MHD_YES : MHD_NO;
 }
 
 static bool check_version(const struct request_head *head, const char *version, struct problem *problem)
 {
-    bool newer = strcmp(version, "HTTP/1.1") == 0;
-    if (!newer && strcmp(version, "HTTP/1.0") != 0)
+    bool first = strlen(version) == 8 && strncmp(version, "HTTP/1.", 7) == 0 && strchr("0123456789", version[7]);
+    bool newer = first && version[7] != '0'; /* RFC 9110 section 2.5: a higher minor version is served as ours */
+    if (!first)
         return problem_set(problem, PROBLEM_VERSION, "HTTP/1.1 and HTTP/1.0 are served here.");
     if (newer && !head->host)
         return problem_set(problem, PROBLEM_BAD_REQUEST, "HTTP/1.1 asks for the field Host.");
+    if (head->host && !host_is_valid(head->host))
+        return problem_set(problem, PROBLEM_BAD_REQUEST, "Host is not a name or an address, perhaps with a port.");
     if (!newer && head->transfer_encoding)
         return problem_set(problem, PROBLEM_BAD_REQUEST, "HTTP/1.0 has no Transfer-Encoding.");
     return true;
@@ -156,13 +188,36 @@ bool request_head_read(struct request_head *head, struct MHD_Connection *connect
 
 void request_head_free(struct request_head *head)
 {
-    for (size_t i = 0; i < sizeof head->joined / sizeof *head->joined; i++)
-        free(head->joined[i]);
+    for (size_t i = 0; i < sizeof head->copies / sizeof *head->copies; i++)
+        free(head->copies[i]);
 }
 
 const char *request_head_method_name(enum method method)
 {
     return method_names[method];
+}
+
+size_t request_head_unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+    char *out = text;
+    (void)context;
+    (void)connection;
+    for (const char *at = text; *at; out++) {
+        const char digits[] = {at[0] == '%' && at[1] ? at[1] : '\0', at[0] == '%' && at[1] ? at[2] : '\0', '\0'};
+        char byte = strspn(digits, HEXADECIMAL) == 2 ? (char)strtoul(digits, NULL, 16) : '\0';
+        bool decoded = byte && byte != '/';
+        *out = decoded ? byte : *at;
+        at += decoded ? 3 : 1;
+    }
+    *out = '\0';
+    return (size_t)(out - text);
+}
+
+bool request_head_check_end(const char *target_end, const char *version, struct problem *problem)
+{
+    if (!version_http_lenient() || version == target_end + 1)
+        return true;
+    return problem_set(problem, PROBLEM_BAD_REQUEST, "The request target holds a NUL byte.");
 }
 
 bool request_head_check_target(const char *target, struct problem *problem)

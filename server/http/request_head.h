@@ -9,11 +9,12 @@
 #include <stddef.h>
 
 /* X(field, "Name", how often). More than once is refused for ONCE; of MANY the first counts; the lines of a LIST are
- * one list (RFC 9110 section 5.3). */
+ * one list (RFC 9110 section 5.3). FRAMING is ONCE, and taken as it stands, blanks and all, since libmicrohttpd has
+ * read it so already. */
 #define REQUEST_HEAD_FIELDS(X) \
     X(host, "Host", ONCE) \
-    X(content_length, "Content-Length", ONCE) \
-    X(transfer_encoding, "Transfer-Encoding", ONCE) \
+    X(content_length, "Content-Length", FRAMING) \
+    X(transfer_encoding, "Transfer-Encoding", FRAMING) \
     X(content_type, "Content-Type", ONCE) \
     X(content_encoding, "Content-Encoding", ONCE) \
     X(expect, "Expect", ONCE) \
@@ -35,7 +36,7 @@ enum method {
 
 #define REQUEST_HEAD_ONE(field, name, times) +1 /* to count them */
 
-/* Texts belong to libmicrohttpd, or to `joined`, and live as long as the request; NULL: not sent. */
+/* Texts belong to libmicrohttpd, or to `copies`, and live as long as the request; NULL: not sent. */
 struct request_head {
 #define REQUEST_HEAD_FIELD(field, name, times) const char *field;
     REQUEST_HEAD_FIELDS(REQUEST_HEAD_FIELD)
@@ -45,7 +46,7 @@ struct request_head {
     bool has_body;
     bool chunked;
     size_t length;                                         /* of the body as announced; 0 when chunked */
-    char *joined[0 REQUEST_HEAD_FIELDS(REQUEST_HEAD_ONE)]; /* lists of several lines */
+    char *copies[0 REQUEST_HEAD_FIELDS(REQUEST_HEAD_ONE)]; /* lists of several lines, values without their blanks */
 };
 
 /* Reads the head and applies the gate: what it refuses must be answered at once and the connection closed, for the
@@ -61,5 +62,13 @@ const char *request_head_method_name(enum method method);
 
 /* The same for the target as it came, before libmicrohttpd decodes it. */
 bool request_head_check_target(const char *target, struct problem *problem);
+
+/* Whether the version follows the target in the request line as libmicrohttpd keeps it. If not, the target goes on
+ * behind a NUL; later versions than 0.9 refuse that themselves. */
+bool request_head_check_end(const char *target_end, const char *version, struct problem *problem);
+
+/* For MHD_OPTION_UNESCAPE_CALLBACK: decodes a target in place, but not "%2f", which parts nothing (RFC 3986
+ * section 2.2), and not what is no escape; returns its length. */
+size_t request_head_unescape(void *context, struct MHD_Connection *connection, char *text);
 
 #endif

@@ -35,6 +35,7 @@ struct connection {
     enum problem_code excess;     /* the limit that this connection was one too many for; else PROBLEM_NONE */
     bool side;                    /* it came by --metrics-listen */
     struct problem target;        /* what is wrong with the target of the request being read */
+    const char *target_end;       /* its NUL, where libmicrohttpd keeps it */
 };
 
 /* `side`: the listener of --metrics-listen, or -1. */

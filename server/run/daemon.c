@@ -2,6 +2,7 @@
 #include "server/run/daemon.h"
 
 #include "server/exchange/exchange.h"
+#include "server/http/request_head.h"
 #include "server/listen/connections.h"
 #include "server/listen/tls.h"
 #include "server/run/server.h"
@@ -53,7 +54,7 @@ bool daemon_start(struct server *server)
         find_library_timeout(&server->service.settings), MHD_OPTION_NOTIFY_CONNECTION, connections_notice,
         server->service.connections, MHD_OPTION_NOTIFY_COMPLETED, exchange_complete, &server->service,
         MHD_OPTION_URI_LOG_CALLBACK, exchange_note_target, &server->service, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        CONNECTION_MEMORY, MHD_OPTION_ARRAY, tls,
+        CONNECTION_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK, request_head_unescape, NULL, MHD_OPTION_ARRAY, tls,
 #if MHD_VERSION >= 0x00097701
         MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1,
 #endif /* before, being strict meant to refuse what head.c refuses in better words */

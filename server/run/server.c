@@ -16,6 +16,7 @@
 #include "server/listen/tls.h"
 #include "server/run/cpu.h"
 #include "server/run/daemon.h"
+#include "server/run/library_check.h"
 #include "server/run/signals.h"
 #include "server/run/systemd_notify.h"
 
@@ -34,19 +35,6 @@ static bool fail(struct server *server, const char *what)
 {
     log_event(server->service.log, LOG_ERROR, "%s", what);
     return false;
-}
-
-/* Once the sockets are open: they may have been passed, and a name may stand for any address. */
-static bool check_library(struct server *server)
-{
-    if (!version_http_vulnerable())
-        return true;
-    bool local = listener_is_local(server->listener) && (server->side < 0 || listener_is_local(server->side));
-    log_event(server->service.log, LOG_WARN, "libmicrohttpd %s can be crashed by one request; take 1.0.10 or later",
-              version_http());
-    if (local || server->service.settings.allow_vulnerable_libmicrohttpd)
-        return true;
-    return fail(server, "it is not served to other machines without --allow-vulnerable-libmicrohttpd");
 }
 
 static bool check_blas(struct server *server)
@@ -193,7 +181,7 @@ bool server_start(struct server *server, const struct settings *settings, struct
         return false;
     fit_connections(server);
     if (!open_port(server) || !metrics_listener_open(settings->metrics_listen, &server->side, log) ||
-        !check_library(server) || !start_parts(server) || !daemon_start(server) || !warm_workers(server))
+        !library_check(server) || !start_parts(server) || !daemon_start(server) || !warm_workers(server))
         return false;
     atomic_store(&server->service.phase, SERVICE_READY);
     log_event(log, LOG_INFO, "attentiond %s listens on %s port %u with %zu workers", version_program(),

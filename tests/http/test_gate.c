@@ -11,7 +11,6 @@
 Suite *gate_suite(void);
 
 #define PATIENCE 30.0
-#define CLOSED 0 /* without a reply; what a row does not say is this too */
 
 static struct service service;
 
@@ -57,7 +56,6 @@ static const struct {
     {"no host", "GET /livez HTTP/1.1\r\n\r\n", {400}},
     {"two hosts", "GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", {400}},
     {"two types", POST "Content-Type: a/b\r\nContent-Type: c/d\r\nContent-Length: 2\r\n\r\n{}", {400}},
-    {"empty name", GET ": x\r\n\r\n", {400, 200}}, /* 0.9.75 leaves it out before anyone sees it */
     {"blank in name", GET "A B: x\r\n\r\n", {400}},
     {"odd byte in name", GET "A(B: x\r\n\r\n", {400}},
     {"no colon", GET "Nonsense\r\n\r\n", {400}},
@@ -65,7 +63,7 @@ static const struct {
     {"no version", "GET /livez\r\nHost: x\r\n\r\n", {400, 505}},
     {"version 2.0", "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n", {505, 400}},
     {"version 0.9", "GET /livez HTTP/0.9\r\nHost: x\r\n\r\n", {505, 400}},
-    {"version 1.2", "GET /livez HTTP/1.2\r\nHost: x\r\n\r\n", {505, 400}},
+    {"version 1.2", "GET /livez HTTP/1.2\r\nHost: x\r\n\r\n", {200, 200, 200}},
     {"high byte in target", "GET /livez\xff HTTP/1.1\r\nHost: x\r\n\r\n", {400}},
     {"escaped NUL in target", "GET /livez%00 HTTP/1.1\r\nHost: x\r\n\r\n", {400}},
     {"CONNECT", "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n", {404, 405}},
@@ -84,6 +82,9 @@ static const struct {
     {"length after a fold", POST "A: b\r\n Content-Length: 2\r\n\r\n{}", {400}},
     {"coding with a leading comma", POST "Transfer-Encoding: ,chunked\r\n\r\n0\r\n\r\n", {501, 400}},
     {"coding twice in a list", POST "Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n", {501, 400}},
+    {"coding with a blank behind it", /* what libmicrohttpd does not take for chunked must not be taken by us */
+     POST "Connection: close\r\nTransfer-Encoding: chunked \r\n\r\n0\r\n\r\n",
+     {501, 400}},
     {"coding in quotes", POST "Transfer-Encoding: \"chunked\"\r\n\r\n0\r\n\r\n", {501, 400}},
     {"coding with a parameter", POST "Transfer-Encoding: chunked;a=b\r\n\r\n0\r\n\r\n", {501, 400}},
     {"coding with a vertical tab", POST "Transfer-Encoding: \vchunked\r\n\r\n0\r\n\r\n", {501, 400}},
@@ -106,7 +107,7 @@ static const struct {
     {"space in target", "GET /li vez HTTP/1.1\r\nHost: x\r\n\r\n", {400, 301}},
     {"tab in target", "GET /li\tvez HTTP/1.1\r\nHost: x\r\n\r\n", {400}},
     {"control byte in target", "GET /livez\x01 HTTP/1.1\r\nHost: x\r\n\r\n", {400}},
-    {"escaped slash in target", "GET /v1%2finfo HTTP/1.1\r\nHost: x\r\n\r\n", {200, 404, 404}},
+    {"escaped slash in target", "GET /v1%2finfo HTTP/1.1\r\nHost: x\r\n\r\n", {404, 404, 404}},
     {"path and no value, 1.0", "GET /x?b HTTP/1.0\r\n\r\n", {404, 404, 404}},
 };
 
@@ -195,33 +196,75 @@ START_TEST(doubtful_bodies_never_become_requests)
 }
 END_TEST
 
-/* 0.9.75 takes the NUL for the end of the value, later versions refuse it. */
-START_TEST(nul_in_header_hides_nothing)
+/* The number after "0." or "1.0." in libmicrohttpd's version; -1 when it begins otherwise. */
+static int find_version(const char *start)
 {
-    static const char request[] = "GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: b\0c\r\n\r\n";
-    char *body = NULL;
+    struct client_reply reply = client_get(&service, "/v1/info");
+    json_t *root = client_json(&reply);
+    const char *version = json_string_value(json_object_get(json_object_get(root, "libraries"), "libmicrohttpd"));
+    ck_assert_ptr_nonnull(version);
+    int number = strncmp(version, start, strlen(start)) == 0 ? (int)strtol(version + strlen(start), NULL, 10) : -1;
+    json_decref(root);
+    client_free(&reply);
+    return number;
+}
+
+static bool is_vulnerable(void)
+{
+    int patch = find_version("1.0.");
+    return patch >= 0 && patch < 10;
+}
+
+#define ROW(text) text, sizeof(text) - 1
+
+/* What 0.9 hides from everything behind it, so that the README and a warning at start name it: with 0.9 the replies are
+ * these, one after the other, with later versions it is one refusal. */
+static const struct {
+    const char *name;
+    const char *request;
+    size_t length;
+    size_t filling; /* bytes behind it */
+    const char *end;
+    int lenient[2], strict[2];
+} faults[] = {
+    {"a field without a name ends the head", ROW(GET ": x\r\nGET /nope HTTP/1.1\r\nHost: x\r\n\r\n"),
+     .lenient = {200, 404}, .strict = {400}},
+    {"a folded length vanishes", ROW(POST "Content-Length:\r\n 34\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n"),
+     .lenient = {400, 200}, .strict = {400}},
+    {"a NUL cuts a value", ROW(GET "X-Request-Id: b\0c\r\n\r\n"), .lenient = {200}, .strict = {400}},
+    {"a chunk extension fills its buffer", ROW(POST "Transfer-Encoding: chunked\r\n\r\n2;a="), .filling = 70000,
+     .end = "\r\n{}\r\n0\r\n\r\n", .lenient = {500}, .strict = {413, 400}},
+};
+
+static void send_fault(struct wire *wire, int row)
+{
+    char *filling = calloc(1, faults[row].filling + 1);
+    ck_assert_ptr_nonnull(filling);
+    memset(filling, 'x', faults[row].filling);
+    (void)(wire_send_bytes(wire, faults[row].request, faults[row].length) && wire_send(wire, filling) &&
+           wire_send(wire, faults[row].end ? faults[row].end : ""));
+    free(filling);
+}
+
+START_TEST(known_faults_are_those_of_old_versions)
+{
+    bool lenient = find_version("0.") >= 0;
     struct wire wire = wire_open(&service);
-    ck_assert(wire_send_bytes(&wire, request, sizeof request - 1));
-    int status = wire_receive(&wire, &body, PATIENCE);
-    ck_assert_msg(status == 400 || status == CLOSED || status == 200, "status %d", status);
-    ck_assert_uint_eq(wire.length, 0);
-    free(body);
+    send_fault(&wire, _i);
+    int status = wire_receive(&wire, NULL, PATIENCE);
+    if (lenient) {
+        ck_assert_msg(status == faults[_i].lenient[0], "%s: status %d", faults[_i].name, status);
+        for (int i = 1; i < 2 && faults[_i].lenient[i]; i++)
+            ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), faults[_i].lenient[i]);
+    } else {
+        ck_assert_msg(status == faults[_i].strict[0] || status == faults[_i].strict[1], "%s: status %d",
+                      faults[_i].name, status);
+        ck_assert(wire_closed(&wire, PATIENCE));
+    }
     wire_close(&wire);
     check_alive();
 }
 END_TEST
-
-static bool is_vulnerable(void)
-{
-    unsigned patch = 10;
-    struct client_reply reply = client_get(&service, "/v1/info");
-    json_t *root = client_json(&reply);
-    const char *version = json_string_value(json_object_get(json_object_get(root, "libraries"), "libmicrohttpd"));
-    bool vulnerable = sscanf(version, "1.0.%u", &patch) == 1 && patch < 10;
-    json_decref(root);
-    client_free(&reply);
-    return vulnerable;
-}
 
 /* Such a request ends libmicrohttpd 1.0.0 to 1.0.9 before any code of ours runs, which is why the program then refuses
  * to serve other machines; the image must not have one of those. */
@@ -253,7 +296,7 @@ Suite *gate_suite(void)
     tcase_add_loop_test(tests, row_sent_a_byte_at_a_time, 0, ROWS);
     tcase_add_loop_test(tests, row_sent_with_another_before_it, 0, ROWS);
     tcase_add_loop_test(tests, doubtful_bodies_never_become_requests, 0, 6);
-    tcase_add_test(tests, nul_in_header_hides_nothing);
+    tcase_add_loop_test(tests, known_faults_are_those_of_old_versions, 0, (int)(sizeof faults / sizeof *faults));
     tcase_add_test(tests, long_target_without_value_does_not_crash);
     suite_add_tcase(suite, tests);
     return suite;
