@@ -16,11 +16,13 @@ enum job_kind {
     JOB_ATTENTION, /* POST /v1/attention */
     JOB_MERGE,     /* POST /v1/attention/merge */
     JOB_EXPLAIN,   /* POST /v1/attention/explain */
+    JOB_KINDS
 };
 
 enum job_format {
     JOB_JSON,
     JOB_TEXT, /* text/plain for people; JOB_MERGE has none and gives JSON */
+    JOB_FORMATS
 };
 
 struct job;
@@ -32,7 +34,7 @@ void job_memory_free(struct document_memory *memory); /* NULL is fine */
 /* Decodes and checks a body: everything that can be refused without computing is refused here. The text is taken over:
  * freed and zeroed as soon as it is decoded (also on failure). NULL and an error. Runs on the calling thread. */
 struct job *job_new(const struct request_limits *limits, enum job_kind kind, enum job_format format,
-                    struct buffer *body, struct read_context means, struct error *err);
+                    struct buffer *body, struct read_context context, struct error *err);
 
 /* Roughly how much there is to do, in floating-point operations, numbers to print included: decides whether a thread
  * hop pays. */

@@ -1,0 +1,215 @@
+/* POST /v1/attention, and POST /v1/attention/explain, which computes the same and tells one cell of it. */
+#include "api/job_operations.h"
+
+#include "api/reply/reply_json.h"
+#include "api/explain/explain.h"
+#include "api/text/query_steps.h"
+#include "api/text/reply_text.h"
+#include "core/cost.h"
+
+struct attention_job {
+    struct options options;
+    struct attention attention;
+    struct reply reply;
+    struct buffer explained; /* the reply to JOB_EXPLAIN */
+};
+
+static struct attention_job *state_of(struct job *job)
+{
+    return (struct attention_job *)(void *)job->state;
+}
+
+static const struct attention_job *read_state(const struct job *job)
+{
+    return (const struct attention_job *)(const void *)job->state;
+}
+
+/* --- the forms of a reply --- */
+
+/* How a reply is written. */
+struct writing {
+    const char *media_type;
+    bool (*prepare)(struct reply *reply, struct arena *arena, struct error *err); /* after computing; NULL: nothing */
+    bool in_one_piece;
+    bool (*block)(const struct reply *reply, size_t index, struct buffer *out);
+};
+
+static bool write_text(const struct reply *reply, size_t index, struct buffer *out)
+{
+    (void)index;
+    return reply_text_write(reply, out);
+}
+
+static const struct writing writings[JOB_FORMATS] = {
+    [JOB_JSON] = {"application/json", reply_json_prepare, false, reply_json_block},
+    [JOB_TEXT] = {"text/plain; charset=utf-8", NULL, true, write_text},
+};
+
+/* --- decoding --- */
+
+static bool decode_by(struct job *job, const struct document *document, const struct option_table *table,
+                      struct error *err)
+{
+    struct options *options = &state_of(job)->options;
+    *options = options_default();
+    return job_decode(job, document, table, &options->attention.dtype, options, err);
+}
+
+static bool decode_attention(struct job *job, const struct document *document, struct error *err)
+{
+    return decode_by(job, document, options_table(), err);
+}
+
+static bool decode_explain(struct job *job, const struct document *document, struct error *err)
+{
+    return decode_by(job, document, options_explain_table(), err);
+}
+
+/* --- checks --- */
+
+static bool check_request(struct attention_job *s, struct error *err)
+{
+    return attention_check(&s->attention, &s->options.attention, err) && options_check(&s->options, &s->attention, err);
+}
+
+static bool plan(struct job *job, struct attention_job *s, struct error *err)
+{
+    return job_check_flops(job, err) && reply_plan(&s->reply, &s->options, &s->attention, &job->limits, err);
+}
+
+static bool check_attention(struct job *job, struct error *err)
+{
+    struct attention_job *s = state_of(job);
+    bool text = job->format == JOB_TEXT;
+    if ((text && !options_for_text(&s->options, err)) || !check_request(s, err))
+        return false;
+    return (!text || query_steps_check(&s->attention, job->limits.memory, err)) && plan(job, s, err);
+}
+
+/* Whatever is included, explain computes the output alone, and one cell. */
+static bool check_explain(struct job *job, struct error *err)
+{
+    struct attention_job *s = state_of(job);
+    if (!check_request(s, err))
+        return false;
+    s->options.include = (struct include){0};
+    return explain_check(&s->options, &s->attention, err) &&
+           query_steps_check(&s->attention, job->limits.memory, err) && plan(job, s, err);
+}
+
+/* --- what it takes --- */
+
+static double count_flops(const struct job *job)
+{
+    const struct attention *a = &read_state(job)->attention;
+    return cost_count(a, cost_own(a)).total;
+}
+
+static size_t count_numbers(const struct job *job)
+{
+    return read_state(job)->reply.sections.numbers;
+}
+
+/* Queries, keys, values and output may all be made of others: projected, turned, joined with the past. */
+static double count_room(const struct job *job)
+{
+    const struct attention *a = &read_state(job)->attention;
+    double queries = (double)a->heads * (double)a->queries;
+    double keys = (double)a->kv_heads * (double)a->keys;
+    double width = (double)(a->d_k + a->d_v);
+    double numbers = (double)a->batch * ((queries + 2 * keys) * width + (double)a->queries * (double)a->d_out);
+    return (double)dtype_size(a->dtype) * numbers;
+}
+
+/* --- computing and encoding --- */
+
+static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
+{
+    struct attention_job *s = state_of(job);
+    return attention_prepare(&s->attention, job->arena, pool, err) &&
+           reply_compute(&s->reply, pool, cancel, job->arena, err);
+}
+
+static bool run_attention(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
+{
+    const struct writing *writing = &writings[job->format];
+    return compute(job, pool, cancel, err) &&
+           (!writing->prepare || writing->prepare(&state_of(job)->reply, job->arena, err));
+}
+
+static bool run_explain(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
+{
+    struct attention_job *s = state_of(job);
+    return compute(job, pool, cancel, err) &&
+           explain_write(&s->options, &s->attention, job->format == JOB_TEXT, job->arena, &s->explained, err);
+}
+
+static size_t count_blocks(const struct job *job)
+{
+    return writings[job->format].in_one_piece ? 1 : read_state(job)->reply.blocks;
+}
+
+static size_t count_one(const struct job *job)
+{
+    (void)job;
+    return 1;
+}
+
+static bool write_block(const struct job *job, size_t index, struct buffer *out)
+{
+    return writings[job->format].block(&read_state(job)->reply, index, out);
+}
+
+static bool write_explained(const struct job *job, size_t index, struct buffer *out)
+{
+    (void)index;
+    buffer_append(out, read_state(job)->explained.data, read_state(job)->explained.length);
+    return !out->failed;
+}
+
+static const char *find_media_type(const struct job *job)
+{
+    return writings[job->format].media_type;
+}
+
+static void release(struct job *job)
+{
+    buffer_free(&state_of(job)->explained);
+}
+
+/* --- the rows --- */
+
+const struct job_operations *job_attention(void)
+{
+    static const struct job_operations operations = {
+        .size = sizeof(struct attention_job),
+        .decode = decode_attention,
+        .check = check_attention,
+        .flops = count_flops,
+        .numbers = count_numbers,
+        .room = count_room,
+        .run = run_attention,
+        .blocks = count_blocks,
+        .block = write_block,
+        .media_type = find_media_type,
+    };
+    return &operations;
+}
+
+const struct job_operations *job_explain(void)
+{
+    static const struct job_operations operations = {
+        .size = sizeof(struct attention_job),
+        .decode = decode_explain,
+        .check = check_explain,
+        .flops = count_flops,
+        .numbers = count_numbers,
+        .room = count_room,
+        .run = run_explain,
+        .blocks = count_one,
+        .block = write_explained,
+        .media_type = find_media_type,
+        .release = release,
+    };
+    return &operations;
+}

@@ -1,0 +1,51 @@
+/* What every job has, and the row of functions that a kind of job is. For the files of this folder alone. */
+#ifndef API_JOB_OPERATIONS_H
+#define API_JOB_OPERATIONS_H
+
+#include "api/job.h"
+#include "api/json/document.h"
+#include "api/request/option.h"
+#include "core/arena.h"
+
+struct job_operations;
+
+struct job {
+    const struct job_operations *operations;
+    struct request_limits limits;
+    enum job_format format;
+    struct arena *arena;
+    double parse_seconds, compute_seconds;
+    _Alignas(max_align_t) unsigned char state[]; /* operations->size bytes, zero at first */
+};
+
+struct job_operations {
+    size_t size;
+
+    /* From a document, which ends after this call, to the state. */
+    bool (*decode)(struct job *job, const struct document *document, struct error *err);
+
+    /* Refuses whatever can be refused without computing, and plans the reply. */
+    bool (*check)(struct job *job, struct error *err);
+
+    double (*flops)(const struct job *job);
+    size_t (*numbers)(const struct job *job); /* in the reply */
+    double (*room)(const struct job *job);    /* bytes that it takes to run, besides those that it holds */
+    bool (*run)(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err);
+    size_t (*blocks)(const struct job *job);
+    bool (*block)(const struct job *job, size_t index, struct buffer *out);
+    const char *(*media_type)(const struct job *job);
+    void (*release)(struct job *job); /* what of the state is not in the arena; NULL: nothing */
+};
+
+const struct job_operations *job_attention(void);
+const struct job_operations *job_explain(void);
+const struct job_operations *job_merge(void);
+
+/* Reads the document as an object of the table into a struct that holds the defaults. `dtype` is a member of it. */
+bool job_decode(struct job *job, const struct document *document, const struct option_table *table,
+                const enum dtype *dtype, void *into, struct error *err);
+
+/* ERROR_TOO_LARGE when it takes more operations than the limit. */
+bool job_check_flops(const struct job *job, struct error *err);
+
+#endif
