@@ -15,9 +15,9 @@
 static const struct job_operations *find_operations(enum job_kind kind)
 {
     static const struct job_operations *(*const rows[JOB_KINDS])(void) = {
-        [JOB_ATTENTION] = job_attention,
-        [JOB_MERGE] = job_merge,
-        [JOB_EXPLAIN] = job_explain,
+#define JOB_ROW(kind, functions, path, id, link, summary, traits, reply, table) [JOB_##kind] = job_##functions,
+        ENDPOINT_JOBS(JOB_ROW)
+#undef JOB_ROW
     };
     return rows[kind]();
 }

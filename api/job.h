@@ -4,6 +4,7 @@
 
 #include "api/json/read_context.h"
 #include "api/numbers/buffer.h"
+#include "api/openapi/endpoint.h"
 #include "api/request/limits.h"
 #include "core/error.h"
 #include "core/pool.h"
@@ -12,11 +13,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* JOB_ATTENTION, JOB_EXPLAIN, ..: one for each path that computes. */
 enum job_kind {
-    JOB_ATTENTION, /* POST /v1/attention */
-    JOB_MERGE,     /* POST /v1/attention/merge */
-    JOB_EXPLAIN,   /* POST /v1/attention/explain */
-    JOB_KINDS
+#define JOB_KIND(kind, functions, path, id, link, summary, traits, reply, table) JOB_##kind,
+    ENDPOINT_JOBS(JOB_KIND)
+#undef JOB_KIND
+        JOB_KINDS
 };
 
 enum job_format {

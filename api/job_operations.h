@@ -37,9 +37,11 @@ struct job_operations {
     void (*release)(struct job *job); /* what of the state is not in the arena; NULL: nothing */
 };
 
-const struct job_operations *job_attention(void);
-const struct job_operations *job_explain(void);
-const struct job_operations *job_merge(void);
+/* job_attention, job_explain, ..: the row of each kind. */
+#define JOB_FUNCTION(kind, functions, path, id, link, summary, traits, reply, table) \
+    const struct job_operations *job_##functions(void);
+ENDPOINT_JOBS(JOB_FUNCTION)
+#undef JOB_FUNCTION
 
 /* Reads the document as an object of the table into a struct that holds the defaults. `dtype` is a member of it. */
 bool job_decode(struct job *job, const struct document *document, const struct option_table *table,

@@ -1,6 +1,7 @@
 /* Paths, operations, examples. */
 #include "api/openapi/openapi.h"
 
+#include "api/openapi/endpoint.h"
 #include "api/openapi/schema.h"
 #include "api/openapi/schema_reply.h"
 #include "api/request/merge_request.h"
@@ -13,77 +14,53 @@
 
 /* --- what is there --- */
 
-/* POST: a job. */
 static const struct {
-    const char *path, *id, *summary, *reply;
+    const char *path, *id, *summary;
+    unsigned traits;
+    const char *reply;
     const struct option_table *(*table)(void);
-    bool text; /* also as text/plain */
 } jobs[] = {
-    {"/v1/attention", "attention", "Compute attention, with every step of it on demand", "AttentionReply",
-     options_table, true},
-    {"/v1/attention/explain", "explain", "Tell one query and one key as arithmetic", "ExplainReply",
-     options_explain_table, true},
-    {"/v1/attention/merge", "merge", "Join partial results over disjoint keys by their log-sum-exp", "MergeReply",
-     merge_request_table, false},
+#define JOB_ROW(kind, functions, path, id, link, summary, traits, reply, table) \
+    {path, id, summary, traits, reply, table},
+    ENDPOINT_JOBS(JOB_ROW)
+#undef JOB_ROW
 };
 
-#define STATE "{\"type\":\"object\",\"required\":[\"status\"],\"properties\":{\"status\":{\"type\":\"string\"}}}"
-
-/* What a path may answer beside 200 depends on what it is. */
-enum trait {
-    TRAIT_JOB = 1,
-    TRAIT_PAGE = 2,
-    TRAIT_PROBE = 4,    /* needs no key, is not limited */
-    TRAIT_STATE = 8,    /* 503 has the page too, not a problem */
-    TRAIT_OPEN = 16,    /* needs no key */
-    TRAIT_LASTING = 32, /* has an ETag */
-    TRAIT_NAMED = 64,   /* the path ends with {name} */
-};
-
-/* GET: a page. */
 static const struct {
-    const char *path, *id, *summary, *media_type, *schema;
-    unsigned traits; /* besides TRAIT_PAGE */
+    const char *path, *id, *summary;
+    unsigned traits;
+    const char *media_type, *schema;
 } pages[] = {
-    {"/v1/examples", "examples", "Worked examples: what each teaches and what to look at", "application/json",
-     "{\"type\":\"object\"}", TRAIT_LASTING},
-    {"/v1/examples/{name}", "example", "One of them: a request for /v1/attention", "application/json",
-     "{\"$ref\":\"#/components/schemas/AttentionRequest\"}", TRAIT_NAMED | TRAIT_LASTING},
-    {"/v1/info", "info", "Version, limits in force, features, threads, BLAS and its kernel", "application/json",
-     "{\"type\":\"object\"}", TRAIT_LASTING},
-    {"/livez", "livez", "The process runs", "application/json", STATE, TRAIT_PROBE},
-    {"/readyz", "readyz", "The service takes requests", "application/json", STATE, TRAIT_PROBE | TRAIT_STATE},
-    {"/health", "health", "The same as /readyz", "application/json", STATE, TRAIT_PROBE | TRAIT_STATE},
-    {"/metrics", "metrics", "Counters for Prometheus", "text/plain", "{\"type\":\"string\"}", TRAIT_PROBE},
-    {"/problems", "problems", "Every refusal and what to do about it", "application/json",
-     "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}", TRAIT_OPEN | TRAIT_LASTING},
-    {"/problems/{name}", "problem", "One refusal, where the type of a problem points", "application/json",
-     "{\"type\":\"object\"}", TRAIT_OPEN | TRAIT_NAMED | TRAIT_LASTING},
-    {"/openapi.json", "openapi", "This document", "application/json", "{\"type\":\"object\"}",
-     TRAIT_OPEN | TRAIT_LASTING},
-    {"/", "root", "Links to everything", "application/json", "{\"type\":\"object\"}", TRAIT_OPEN | TRAIT_LASTING},
+#define PAGE_ROW(page, path, id, link, summary, traits, media_type, schema) \
+    {path, id, summary, traits, media_type, schema},
+    ENDPOINT_PAGES(PAGE_ROW)
+#undef PAGE_ROW
 };
+
+/* Beside the traits of the table: what a path does. */
+#define IS_JOB 0x100u
+#define IS_PAGE 0x200u
 
 /* Where all traits of `having` are and none of `lacking`. */
 static const struct {
     const char *status, *when;
     unsigned having, lacking;
 } problems[] = {
-    {"400", "Not JSON (with line, column and byte), or a request that breaks the rules of HTTP", TRAIT_JOB, 0},
-    {"401", "A key is configured, and missing or wrong", 0, TRAIT_OPEN | TRAIT_PROBE},
-    {"404", "There is nothing of this name", TRAIT_NAMED, 0},
-    {"406", "Accept excludes every form of the reply", 0, TRAIT_PROBE},
-    {"408", "The body did not arrive in time", TRAIT_JOB, 0},
-    {"413", "The body, the tensors or the reply are larger than a limit", TRAIT_JOB, 0},
+    {"400", "Not JSON (with line, column and byte), or a request that breaks the rules of HTTP", IS_JOB, 0},
+    {"401", "A key is configured, and missing or wrong", 0, ENDPOINT_OPEN | ENDPOINT_PROBE},
+    {"404", "There is nothing of this name", ENDPOINT_NAMED, 0},
+    {"406", "Accept excludes every form of the reply", 0, ENDPOINT_PROBE},
+    {"408", "The body did not arrive in time", IS_JOB, 0},
+    {"413", "The body, the tensors or the reply are larger than a limit", IS_JOB, 0},
     {"414", "The target is too long", 0, 0},
-    {"415", "A body that cannot be JSON, or an unknown Content-Encoding", TRAIT_JOB, 0},
+    {"415", "A body that cannot be JSON, or an unknown Content-Encoding", IS_JOB, 0},
     {"417", "An expectation other than 100-continue", 0, 0},
-    {"422", "Well-formed JSON that is not a valid request", TRAIT_JOB, 0},
-    {"429", "Too many requests of one client", 0, TRAIT_PROBE},
+    {"422", "Well-formed JSON that is not a valid request", IS_JOB, 0},
+    {"429", "Too many requests of one client", 0, ENDPOINT_PROBE},
     {"431", "The header fields are too large", 0, 0},
-    {"503", "The queue is full, the memory budget is spent, the time is over, or the service is shutting down",
-     TRAIT_JOB, 0},
-    {"503", "Too many connections are open", TRAIT_PAGE, TRAIT_PROBE},
+    {"503", "The queue is full, the memory budget is spent, the time is over, or the service is shutting down", IS_JOB,
+     0},
+    {"503", "Too many connections are open", IS_PAGE, ENDPOINT_PROBE},
     {"default", "Any other refusal", 0, 0},
 };
 
@@ -198,10 +175,10 @@ static void write_jobs(struct writer *w)
         writer_key(w, "schema");
         schema_reference(w, jobs[x].reply);
         end(w, 1);
-        if (jobs[x].text)
+        if (jobs[x].traits & ENDPOINT_TEXT)
             write_text_content(w);
         end(w, 2);
-        write_problems(w, TRAIT_JOB);
+        write_problems(w, jobs[x].traits | IS_JOB);
         end(w, 3);
     }
 }
@@ -260,15 +237,15 @@ static void write_pages(struct writer *w)
 {
     for (size_t x = 0; x < sizeof pages / sizeof *pages; x++) {
         begin_operation(w, pages[x].path, "get", pages[x].id, pages[x].summary);
-        if (pages[x].traits & TRAIT_NAMED)
+        if (pages[x].traits & ENDPOINT_NAMED)
             write_parameter(w, "name");
         begin(w, "responses");
         write_page(w, "200", pages[x].summary, pages[x].media_type, pages[x].schema);
-        if (pages[x].traits & TRAIT_STATE)
+        if (pages[x].traits & ENDPOINT_STATE)
             write_unready(w, pages[x].schema);
-        if (pages[x].traits & TRAIT_LASTING)
+        if (pages[x].traits & ENDPOINT_LASTING)
             write_unchanged(w);
-        write_problems(w, pages[x].traits | TRAIT_PAGE);
+        write_problems(w, pages[x].traits | IS_PAGE);
         end(w, 3);
     }
 }

@@ -1,4 +1,4 @@
-/* Paths. */
+/* Paths: the rows of api/openapi/endpoint.h. */
 #include "server/exchange/route.h"
 
 #include "server/exchange/pages.h"
@@ -9,62 +9,25 @@
 #define COMPUTE "POST, OPTIONS"
 
 static const struct route rows[] = {
-    {.path = "/", .allow = READ, .page = pages_links, .open = true, .lasting = true, .summary = "this list"},
-    {.path = "/livez", .allow = READ, .page = pages_alive, .probe = true, .summary = "whether the process is alive"},
-    {.path = "/readyz", .allow = READ, .page = pages_ready, .probe = true, .summary = "whether it takes requests"},
-    {.path = "/health", .allow = READ, .page = pages_ready, .probe = true, .summary = "the same as /readyz"},
-    {.path = "/metrics",
-     .allow = READ,
-     .page = pages_metrics,
-     .media = "text/plain",
-     .probe = true,
-     .summary = "counters for Prometheus"},
-    {.path = "/v1/info",
-     .allow = READ,
-     .page = pages_info,
-     .lasting = true,
-     .summary = "versions, limits and features"},
-    {.path = "/openapi.json",
-     .allow = READ,
-     .page = pages_openapi,
-     .open = true,
-     .lasting = true,
-     .summary = "all of this as OpenAPI 3.1"},
-    {.path = "/problems",
-     .allow = READ,
-     .page = pages_problems,
-     .open = true,
-     .lasting = true,
-     .summary = "every refusal and what to do about it"},
-    {.path = "/problems/{name}",
-     .allow = READ,
-     .page = pages_problem,
-     .open = true,
-     .lasting = true,
-     .summary = "one of them"},
-    {.path = "/v1/examples", .allow = READ, .page = pages_examples, .lasting = true, .summary = "worked examples"},
-    {.path = "/v1/examples/{name}",
-     .allow = READ,
-     .page = pages_example,
-     .lasting = true,
-     .summary = "one of them, a request for /v1/attention"},
-    {.path = "/v1/attention",
-     .allow = COMPUTE,
-     .computes = true,
-     .kind = JOB_ATTENTION,
-     .tables = true,
-     .summary = "compute attention"},
-    {.path = "/v1/attention/explain",
-     .allow = COMPUTE,
-     .computes = true,
-     .kind = JOB_EXPLAIN,
-     .tables = true,
-     .summary = "one cell told as arithmetic"},
-    {.path = "/v1/attention/merge",
-     .allow = COMPUTE,
-     .computes = true,
-     .kind = JOB_MERGE,
-     .summary = "join partial results over disjoint keys"},
+#define PAGE_ROW(function, at, id, link, told, traits, type, schema) \
+    {.path = at, \
+     .allow = READ, \
+     .page = pages_##function, \
+     .media = type, \
+     .open = (traits)&ENDPOINT_OPEN, \
+     .lasting = (traits)&ENDPOINT_LASTING, \
+     .probe = (traits)&ENDPOINT_PROBE, \
+     .summary = link},
+#define JOB_ROW(which, functions, at, id, link, told, traits, reply, table) \
+    {.path = at, \
+     .allow = COMPUTE, \
+     .computes = true, \
+     .kind = JOB_##which, \
+     .tables = (traits)&ENDPOINT_TEXT, \
+     .summary = link},
+    ENDPOINT_PAGES(PAGE_ROW) ENDPOINT_JOBS(JOB_ROW)
+#undef PAGE_ROW
+#undef JOB_ROW
 };
 
 _Static_assert(sizeof rows / sizeof *rows <= ROUTE_MAX, "ROUTE_MAX is too small");

@@ -1,0 +1,59 @@
+/* The paths of the service, each declared once: the OpenAPI document, the kinds of job and the server's routes are made
+ * of these rows. */
+#ifndef API_OPENAPI_ENDPOINT_H
+#define API_OPENAPI_ENDPOINT_H
+
+/* What is special about a path. */
+enum endpoint_trait {
+    ENDPOINT_OPEN = 1,    /* needs no key */
+    ENDPOINT_PROBE = 2,   /* asked all the time: needs no key, is not limited, is answered whatever the load */
+    ENDPOINT_LASTING = 4, /* answers the same as long as the process lives: it has an ETag */
+    ENDPOINT_STATE = 8,   /* 503 has the page too, not a problem */
+    ENDPOINT_NAMED = 16,  /* the path ends with {name} */
+    ENDPOINT_TEXT = 32,   /* a job with a form for people, text/plain */
+};
+
+#define ENDPOINT_OBJECT "{\"type\":\"object\"}"
+#define ENDPOINT_STATUS \
+    "{\"type\":\"object\",\"required\":[\"status\"],\"properties\":{\"status\":{\"type\":\"string\"}}}"
+
+/* GET: a page. The server's function (pages_...), path, operation, what it is in the list of links, what it is in
+ * OpenAPI, traits, media type, schema. */
+#define ENDPOINT_PAGES(X) \
+    X(links, "/", "root", "this list", "Links to everything", ENDPOINT_OPEN | ENDPOINT_LASTING, "application/json", \
+      ENDPOINT_OBJECT) \
+    X(alive, "/livez", "livez", "whether the process is alive", "The process runs", ENDPOINT_PROBE, \
+      "application/json", ENDPOINT_STATUS) \
+    X(ready, "/readyz", "readyz", "whether it takes requests", "The service takes requests", \
+      ENDPOINT_PROBE | ENDPOINT_STATE, "application/json", ENDPOINT_STATUS) \
+    X(ready, "/health", "health", "the same as /readyz", "The same as /readyz", ENDPOINT_PROBE | ENDPOINT_STATE, \
+      "application/json", ENDPOINT_STATUS) \
+    X(metrics, "/metrics", "metrics", "counters for Prometheus", "Counters for Prometheus", ENDPOINT_PROBE, \
+      "text/plain", "{\"type\":\"string\"}") \
+    X(info, "/v1/info", "info", "versions, limits and features", \
+      "Version, limits in force, features, threads, BLAS and its kernel", ENDPOINT_LASTING, "application/json", \
+      ENDPOINT_OBJECT) \
+    X(openapi, "/openapi.json", "openapi", "all of this as OpenAPI 3.1", "This document", \
+      ENDPOINT_OPEN | ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
+    X(problems, "/problems", "problems", "every refusal and what to do about it", \
+      "Every refusal and what to do about it", ENDPOINT_OPEN | ENDPOINT_LASTING, "application/json", \
+      "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}") \
+    X(problem, "/problems/{name}", "problem", "one of them", "One refusal, where the type of a problem points", \
+      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
+    X(examples, "/v1/examples", "examples", "worked examples", \
+      "Worked examples: what each teaches and what to look at", ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
+    X(example, "/v1/examples/{name}", "example", "one of them, a request for /v1/attention", \
+      "One of them: a request for /v1/attention", ENDPOINT_NAMED | ENDPOINT_LASTING, "application/json", \
+      "{\"$ref\":\"#/components/schemas/AttentionRequest\"}")
+
+/* POST: a job. Its kind (JOB_...), its functions (job_...), path, operation, what it is in the list of links, what it
+ * is in OpenAPI, traits, the schema of its reply, the table of its request. */
+#define ENDPOINT_JOBS(X) \
+    X(ATTENTION, attention, "/v1/attention", "attention", "compute attention", \
+      "Compute attention, with every step of it on demand", ENDPOINT_TEXT, "AttentionReply", options_table) \
+    X(EXPLAIN, explain, "/v1/attention/explain", "explain", "one cell told as arithmetic", \
+      "Tell one query and one key as arithmetic", ENDPOINT_TEXT, "ExplainReply", options_explain_table) \
+    X(MERGE, merge, "/v1/attention/merge", "merge", "join partial results over disjoint keys", \
+      "Join partial results over disjoint keys by their log-sum-exp", 0, "MergeReply", merge_request_table)
+
+#endif
