@@ -1,8 +1,8 @@
 /* POST /v1/attention, and POST /v1/attention/explain, which computes the same and tells one cell of it. */
 #include "api/job_operations.h"
 
-#include "api/reply/reply_json.h"
 #include "api/explain/explain.h"
+#include "api/reply/reply_json.h"
 #include "api/text/query_steps.h"
 #include "api/text/reply_text.h"
 #include "core/cost.h"
