@@ -95,21 +95,34 @@ static double largest(const struct merge_part *parts, size_t count, size_t row)
     return most;
 }
 
-static double share(const struct merge_part *part, size_t row, double most)
+/* share[p] = e^(l_p - M); returns their sum, 0 when all are -inf. */
+static double find_shares(const struct merge_part *parts, size_t count, size_t row, double most, double *share)
 {
-    double l = get(part->log_sum_exp, row);
-    return l == -HUGE_VAL ? 0 : exp(l - most);
+    double sum = 0;
+    for (size_t p = 0; p < count; p++) {
+        double l = get(parts[p].log_sum_exp, row);
+        share[p] = l == -HUGE_VAL ? 0 : exp(l - most);
+        sum += share[p];
+    }
+    return sum;
 }
 
-static double mix(const struct merge_part *parts, size_t count, size_t row, size_t at, double most, double sum)
+/* sum_p share_p y_p / sum, kept between the least and the largest y_p: where the shares add up to a little more than 1
+ * it might overflow. */
+static double mix(const struct merge_part *parts, size_t count, size_t at, const double *share, double sum)
 {
     double y = 0;
+    double least = HUGE_VAL;
+    double most = -HUGE_VAL;
     for (size_t p = 0; p < count; p++) {
-        double part = share(&parts[p], row, most);
-        if (part > 0)
-            y += part / sum * get(parts[p].output, at);
+        double part = get(parts[p].output, at);
+        if (share[p] == 0)
+            continue;
+        y += share[p] / sum * part;
+        least = fmin(least, part);
+        most = fmax(most, part);
     }
-    return y;
+    return sum == 0 ? 0 : fmin(fmax(y, least), most);
 }
 
 static size_t output_at(const struct merge_layout *s, size_t row)
@@ -120,17 +133,16 @@ static size_t output_at(const struct merge_layout *s, size_t row)
     return s->packed ? ((b * s->queries + i) * s->heads + h) * s->width : row * s->width;
 }
 
-void merge_run(const struct merge_part *parts, size_t count, const struct merge_layout *s, void *output,
+void merge_run(const struct merge_part *parts, size_t count, const struct merge_layout *s, double *share, void *output,
                void *log_sum_exp)
 {
     enum dtype dtype = parts[0].output.dtype;
     for (size_t row = 0; row < s->batch * s->heads * s->queries; row++) {
         double most = largest(parts, count, row);
-        double sum = 0;
-        for (size_t p = 0; p < count; p++)
-            sum += share(&parts[p], row, most);
+        double sum = find_shares(parts, count, row, most, share);
+        size_t at = output_at(s, row);
         put(dtype, log_sum_exp, row, most == -HUGE_VAL ? most : most + log(sum));
-        for (size_t f = 0; f < s->width; f++)
-            put(dtype, output, output_at(s, row) + f, mix(parts, count, row, output_at(s, row) + f, most, sum));
+        for (size_t f = at; f < at + s->width; f++)
+            put(dtype, output, f, mix(parts, count, f, share, sum));
     }
 }

@@ -25,8 +25,9 @@ struct merge_layout {
 /* The layout that all parts share; refuses parts ("parts.1.output") that differ. */
 bool merge_check(const struct merge_part *parts, size_t count, struct merge_layout *layout, struct error *err);
 
-/* Computes in double, rounds once. `output` and `log_sum_exp` are shaped as those of the parts. */
-void merge_run(const struct merge_part *parts, size_t count, const struct merge_layout *layout, void *output,
-               void *log_sum_exp);
+/* Computes in double, rounds once; nothing overflows. `output` and `log_sum_exp` are shaped as those of the parts;
+ * `share` is room for `count` numbers. */
+void merge_run(const struct merge_part *parts, size_t count, const struct merge_layout *layout, double *share,
+               void *output, void *log_sum_exp);
 
 #endif

@@ -67,7 +67,10 @@ bool merge_request_run(struct merge_request *join, struct arena *arena, struct e
 {
     if (!make_room(&join->output, arena, err) || !make_room(&join->log_sum_exp, arena, err))
         return false;
-    merge_run(join->parts.items, join->parts.count, &join->layout, join->output.data, join->log_sum_exp.data);
+    double *share = arena_calloc(arena, join->parts.count, sizeof *share, err);
+    if (!share)
+        return false;
+    merge_run(join->parts.items, join->parts.count, &join->layout, share, join->output.data, join->log_sum_exp.data);
     return true;
 }
 

@@ -176,6 +176,26 @@ START_TEST(what_cannot_be_joined)
 }
 END_TEST
 
+/* The mean of n times the largest number, or the lowest, is that number, for every n and dtype. */
+START_TEST(the_mean_of_largest_numbers_is_one)
+{
+    static const char *const values[] = {"1.7976931348623157e+308", "-1.7976931348623157e+308", "3.4028235e+38",
+                                         "-3.4028235e+38"};
+    for (size_t value = 0; value < 4; value++)
+        for (size_t n = 1; n < 40; n++) {
+            char body[40 * 80],
+                *end = body + sprintf(body, "{\"dtype\":\"%s\",\"parts\":[", value < 2 ? "float64" : "float32");
+            for (size_t p = 0; p < n; p++)
+                end += sprintf(end, "%s{\"output\":[[%s]],\"log_sum_exp\":[%g]}", p ? "," : "", values[value],
+                               (double)(p % 3));
+            strcpy(end, "]}");
+            json_t *reply = joined(body);
+            ck_assert_double_eq(json_real_value(exchange_at(reply, "output.0.0")), strtod(values[value], NULL));
+            json_decref(reply);
+        }
+}
+END_TEST
+
 Suite *merge_request_suite(void);
 
 Suite *merge_request_suite(void)
@@ -183,6 +203,7 @@ Suite *merge_request_suite(void)
     Suite *suite = suite_create("merge");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, split_keys_joined_equal_the_whole);
+    tcase_add_test(tests, the_mean_of_largest_numbers_is_one);
     tcase_add_loop_test(tests, every_layout, 0, (int)(sizeof layouts / sizeof *layouts));
     tcase_add_test(tests, styles_are_those_of_attention);
     tcase_add_loop_test(tests, what_cannot_be_joined, 0, (int)(sizeof wrong / sizeof *wrong));
