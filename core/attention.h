@@ -56,8 +56,8 @@ enum dtype attention_dtype(const struct attention *a, enum quantity quantity);
  * key that does when it is rotated, is ERROR_INVALID. */
 bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err);
 
-/* Where results go: dense [b][h][n][width] arrays of the dtype (OUTPUT: [b][n][h][e] when packed; ALLOWED: bytes),
- * NULL where not wanted. PRODUCTS and CONTRIBUTIONS are not computed here. */
+/* Where results go: dense [b][h][n][width] arrays of attention_dtype (OUTPUT: [b][n][h][e] when packed), NULL where not
+ * wanted. PRODUCTS and CONTRIBUTIONS are not computed here. */
 struct attention_results {
     void *of[QUANTITY_COUNT];
 };

@@ -264,5 +264,5 @@ size_t attention_count(const struct attention *a, enum quantity quantity)
 
 enum dtype attention_dtype(const struct attention *a, enum quantity quantity)
 {
-    return quantity_is(quantity, IS_BOOLEAN) ? DTYPE_BOOL : a->dtype;
+    return quantity_is(quantity, IS_BOOLEAN) ? DTYPE_BOOL : quantity_is(quantity, IS_INDEX) ? DTYPE_FLOAT64 : a->dtype;
 }

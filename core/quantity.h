@@ -59,8 +59,9 @@ enum quantity_trait {
     NEEDS_DROPOUT = 8,
     IS_OPT_IN = 16,    /* large: only by its own name */
     IS_BOOLEAN = 32,   /* bytes, 0 or 1, whatever the dtype */
-    IS_TERMS = 64,     /* not computed with the rows: attention_products, attention_contributions */
-    IS_FROM_RUN = 128, /* from attention_run alone, never again from a block */
+    IS_INDEX = 64,     /* doubles, whatever the dtype: float32 does not hold every index */
+    IS_TERMS = 128,    /* not computed with the rows: attention_products, attention_contributions */
+    IS_FROM_RUN = 256, /* from attention_run alone, never again from a block */
 };
 
 /* id, name, axes, traits, formula. Hidden cells: -inf in biased (where the bias hides), masked, shifted; 0 in exp and
@@ -75,7 +76,7 @@ enum quantity_trait {
 
 #define STATISTICS(X) \
     X(ENTROPY_BITS, "entropy_bits", PER_QUERY, NEEDS_SOFTMAX, "entropy_bits = -sum of w * log2 w") \
-    X(ARGMAX_KEY, "argmax_key", PER_QUERY, NEEDS_SOFTMAX, "argmax_key = the key of the largest weight") \
+    X(ARGMAX_KEY, "argmax_key", PER_QUERY, NEEDS_SOFTMAX | IS_INDEX, "argmax_key = the key of the largest weight") \
     X(MAX_WEIGHT, "max_weight", PER_QUERY, NEEDS_SOFTMAX, "max_weight = the largest weight") \
     X(WEIGHT_SUM, "weight_sum", PER_QUERY, NEEDS_SOFTMAX, "weight_sum = sum of the weights")
 

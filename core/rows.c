@@ -20,8 +20,8 @@ size_t rows_align(size_t size)
 size_t rows_scratch(const struct attention *a)
 {
     size_t count = attention_block(a, 0).count;
-    return rows_align(count * a->keys * dtype_size(a->dtype)) + rows_align(a->d_v * sizeof(double)) +
-           rows_align(a->keys);
+    return rows_align(count * a->keys * dtype_size(a->dtype)) + rows_align(count * a->d_v * sizeof(double)) +
+           rows_align(count * a->d_v * dtype_size(a->dtype)) + rows_align(a->keys);
 }
 
 void rows_run(const struct rows *rows, void *scratch)

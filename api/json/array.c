@@ -55,7 +55,7 @@ static char *put(char *at, const char *word)
 
 static char *put_special(char *at, const struct style *style, double value)
 {
-    return put(at, isnan(value) || !style->infinity_text ? "null" : value < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+    return put(at, style->infinity_text && value == -HUGE_VAL ? "\"-Infinity\"" : "null");
 }
 
 static char *put_float64(char *at, const struct style *style, const double *values, size_t count)

@@ -18,11 +18,6 @@ static bool is_read(const struct attention *a, size_t x)
     return !quantity_is(quantity, IS_TERMS) && !quantity_is(quantity, IS_FROM_RUN) && !attention_lacks(a, quantity);
 }
 
-static enum dtype dtype_of(const struct attention *a, size_t quantity)
-{
-    return attention_dtype(a, (enum quantity)quantity);
-}
-
 static double *widen(enum dtype dtype, const void *values, size_t count)
 {
     double *wide = malloc(count * sizeof *wide);
@@ -51,7 +46,8 @@ static bool make_rooms(const struct attention *a, size_t rows, struct attention_
     for (size_t x = 0; x < QUANTITY_COUNT; x++) {
         if (!is_read(a, x))
             continue;
-        results->of[x] = malloc(rows * attention_width(a, (enum quantity)x) * dtype_size(dtype_of(a, x)));
+        results->of[x] =
+            malloc(rows * attention_width(a, (enum quantity)x) * dtype_size(attention_dtype(a, (enum quantity)x)));
         good &= results->of[x] != NULL;
     }
     return good;
@@ -63,7 +59,7 @@ static bool take_row(struct query_steps *q, const struct attention_results *resu
     for (size_t x = 0; x < QUANTITY_COUNT; x++) {
         if (!results->of[x])
             continue;
-        enum dtype dtype = dtype_of(q->a, x);
+        enum dtype dtype = attention_dtype(q->a, (enum quantity)x);
         size_t width = attention_width(q->a, (enum quantity)x);
         q->of[x] = widen(dtype, (const char *)results->of[x] + row * width * dtype_size(dtype), width);
         good &= q->of[x] != NULL;

@@ -22,7 +22,7 @@ static enum dtype dtype_of(uint64_t seed)
 
 static size_t bytes_of(const struct trial *trial, enum quantity quantity)
 {
-    size_t size = quantity == QUANTITY_ALLOWED ? 1 : dtype_size(trial->shape.dtype);
+    size_t size = dtype_size(attention_dtype(&trial->attention, quantity));
     return attention_count(&trial->attention, quantity) * size;
 }
 
@@ -108,7 +108,7 @@ END_TEST
 static const char *rows_at(const struct trial *trial, enum quantity x, struct attention_rows rows)
 {
     const struct attention *a = &trial->attention;
-    size_t size = x == QUANTITY_ALLOWED ? 1 : dtype_size(a->dtype);
+    size_t size = dtype_size(attention_dtype(a, x));
     size_t row = (rows.b * a->heads + rows.h) * a->queries + rows.first;
     return (const char *)trial->results.of[x] + row * trial_width(trial, x) * size;
 }
@@ -122,7 +122,7 @@ static void assert_block_repeats(struct trial *trial, size_t block, uint64_t see
             again.of[x] = trial_room(trial, (enum quantity)x);
     ck_assert(attention_block_run(&trial->attention, block, &again));
     for (size_t x = QUANTITY_WEIGHTS; x < QUANTITY_PRODUCTS; x++) {
-        size_t size = x == QUANTITY_ALLOWED ? 1 : dtype_size(trial->shape.dtype);
+        size_t size = dtype_size(attention_dtype(&trial->attention, (enum quantity)x));
         size_t bytes = rows.count * trial_width(trial, (enum quantity)x) * size;
         if (again.of[x] != NULL && memcmp(again.of[x], rows_at(trial, (enum quantity)x, rows), bytes) != 0)
             ck_abort_msg("seed %" PRIu64 ": block %zu: other bits in %s", seed, block, quantity_name((enum quantity)x));

@@ -140,7 +140,7 @@ size_t trial_width(const struct trial *trial, enum quantity quantity)
 
 void *trial_room(struct trial *trial, enum quantity quantity)
 {
-    size_t size = quantity == QUANTITY_ALLOWED ? 1 : dtype_size(trial->shape.dtype);
+    size_t size = dtype_size(attention_dtype(&trial->attention, quantity));
     size_t count = attention_count(&trial->attention, quantity);
     return memset(allocate(trial, count, size), 0xA5, count * size);
 }

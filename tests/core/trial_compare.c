@@ -24,7 +24,7 @@ static size_t place(const struct trial *trial, enum quantity quantity, size_t at
 
 double trial_value(const struct trial *trial, enum quantity quantity, size_t at)
 {
-    enum dtype dtype = quantity == QUANTITY_ALLOWED ? DTYPE_BOOL : trial->shape.dtype;
+    enum dtype dtype = attention_dtype(&trial->attention, quantity);
     struct tensor t = {.data = trial->results.of[quantity], .dtype = dtype};
     return reference_element(t, place(trial, quantity, at));
 }
