@@ -39,7 +39,7 @@ struct cost_layout cost_grouped_query(const struct attention *a)
 
 struct cost_layout cost_latent(const struct attention *a)
 {
-    return (struct cost_layout){.kv_heads = 1, .latent = COST_LATENT_PER_WIDTH * a->d_k, .rotary = COST_ROTARY_WIDTH};
+    return (struct cost_layout){.kv_heads = 1, .latent = COST_LATENT_PER_WIDTH * a->d_k, .rotary = (a->d_k + 1) / 2};
 }
 
 static double numbers_of(struct tensor w)
@@ -53,10 +53,9 @@ static void count_projections(const struct attention *a, struct cost_layout l, s
     const struct attention_request *r = a->request;
     double rows = (double)a->batch * (double)a->queries;
     double new_rows = (double)a->batch * (double)(a->keys - a->past);
-    double share = (double)l.kv_heads / (double)a->kv_heads;
+    double per_head = (numbers_of(r->w_k) + numbers_of(r->w_v)) / (double)a->kv_heads; /* columns are whole heads */
     if (r->x.data)
-        c->flops[COST_PROJECTIONS] =
-            2 * rows * numbers_of(r->w_q) + 2 * new_rows * share * (numbers_of(r->w_k) + numbers_of(r->w_v));
+        c->flops[COST_PROJECTIONS] = 2 * rows * numbers_of(r->w_q) + 2 * new_rows * (double)l.kv_heads * per_head;
     c->flops[COST_OUTPUT_PROJECTION] = 2 * rows * numbers_of(r->w_o);
     if (r->rope.on) {
         double turned = (double)(r->rope.dims ? r->rope.dims : a->d_k);

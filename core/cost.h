@@ -6,16 +6,16 @@
  * row_max, shifted, exp, row_sum and weights P each, dropped P, output 2 P e; a projection 2 rows in out; rotary 3 r
  * per row and head. The linear variant has no pairs: b H (2 m d e + 2 n d e) and b H n e for the scale. Cache, numbers
  * per token and layer: 2 H d for multi-head, 2 G d for G groups (Ainslie et al. 2023), 2 d for one (Shazeer 2019), with
- * d + e for 2 d where values are e wide; latent attention keeps one vector of d_c = 4 d and a rotary key of d_R = 64
- * for all heads (DeepSeek-V2 2024, section 2.1: d_c + d_R), and, its projections absorbed, scores and mixes that latent
- * vector: 2 P (d_c + d_R) and 2 P d_c; the projections themselves are counted as for one key/value head. */
+ * d + e for 2 d where values are e wide; latent attention keeps one vector of d_c = 4 d and a rotary key of d_R = d /
+ * 2, rounded up, for all heads (DeepSeek-V2 2024, section 2.1: d_c + d_R), and, its projections absorbed, scores and
+ * mixes that latent vector: 2 P (d_c + d_R) and 2 P d_c; the projections themselves are counted as for one key/value
+ * head. */
 #ifndef CORE_COST_H
 #define CORE_COST_H
 
 #include "core/attention.h"
 
 #define COST_LATENT_PER_WIDTH 4
-#define COST_ROTARY_WIDTH 64
 
 /* In the order in which they happen. */
 #define COST_STEPS(X) \

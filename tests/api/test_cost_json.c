@@ -81,11 +81,34 @@ START_TEST(cache_of_each_layout)
     check_number(r, "multi_query.kv_heads", 1);
     check_number(r, "multi_query.cache_bytes_per_token.int8", 3);
     check_number(r, "latent.latent_width", 8);
-    check_number(r, "latent.rotary_width", 64);
-    check_number(r, "latent.cache_bytes_per_token.float16", (8 + 64) * 2);
-    check_number(r, "latent.cache_bytes.float16", 3 * 72 * 2);
-    check_number(r, "latent.flops.scores", 2 * 24 * (8 + 64));
+    check_number(r, "latent.rotary_width", 1);
+    check_number(r, "latent.cache_bytes_per_token.float16", (8 + 1) * 2);
+    check_number(r, "latent.cache_bytes.float16", 3 * 9 * 2);
+    check_number(r, "latent.flops.scores", 2 * 24 * (8 + 1));
     check_number(r, "latent.flops.output", 2 * 24 * 8);
+    json_decref(r);
+}
+END_TEST
+
+/* Seven rows, three heads, nine columns: nothing of it is a binary fraction. */
+START_TEST(every_count_is_a_whole_number)
+{
+    json_t *r = exchange_reply("{\"x\":[[1]],\"context\":[[1],[1],[1],[1],[1],[1],[1]],\"w_q\":[[1,1,1]],"
+                               "\"w_k\":[[1,1,1]],\"w_v\":[[1,1,1,1,1,1]],\"heads\":3,\"include\":[\"cost\"]}");
+    check_number(r, "multi_head.flops.projections", 2 * 3 + 2 * 7 * (3 + 6));
+    check_number(r, "grouped_query.flops.projections", 48);
+    check_number(r, "multi_query.flops.projections", 48);
+    check_number(r, "latent.flops.projections", 48);
+    json_decref(r);
+}
+END_TEST
+
+/* d = 4 of "the cat": 16 + 2 numbers. */
+START_TEST(latent_cache_of_the_cat)
+{
+    json_t *r = exchange_reply("{\"q\":[[0.3,-0.2,0.5,0.1]],\"k\":[[-0.4,-0.3,0.2,1.2]],"
+                               "\"v\":[[-0.5,-0.4,0.1,1.1]],\"include\":[\"cost\"]}");
+    check_number(r, "latent.cache_bytes_per_token.float16", 36);
     json_decref(r);
 }
 END_TEST
@@ -123,6 +146,8 @@ Suite *cost_json_suite(void)
     tcase_add_test(tests, steps_of_plain_attention);
     tcase_add_test(tests, options_add_their_steps);
     tcase_add_test(tests, cache_of_each_layout);
+    tcase_add_test(tests, every_count_is_a_whole_number);
+    tcase_add_test(tests, latent_cache_of_the_cat);
     tcase_add_loop_test(tests, groups_beside_multi_head, 0, (int)(sizeof divisors / sizeof *divisors));
     suite_add_tcase(suite, tests);
     return suite;
