@@ -12,12 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AUTO "auto" /* a size of 0 */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static char *print_size(size_t bytes, char *out, size_t size)
 {
     static const char units[] = "KMG";
     const char *unit = "";
+    if (bytes == 0) {
+        snprintf(out, size, AUTO);
+        return out;
+    }
     for (size_t i = 0; i < 3 && bytes > 0 && bytes % 1024 == 0; i++) {
         bytes /= 1024;
         unit = &units[i];
@@ -95,6 +100,10 @@ static bool set_number(void *field, const struct setting *row, const char *value
 {
     const char *rest = NULL;
     double number = read_number(value, &rest);
+    if (strcmp(row->initial, AUTO) == 0 && strcmp(value, AUTO) == 0) {
+        *(size_t *)field = 0;
+        return true;
+    }
     if (row->kind == SETTINGS_SIZE)
         number *= read_unit(&rest);
     if (*rest || !(number >= row->least && number <= row->most))
@@ -162,8 +171,8 @@ void setting_value_describe(const struct setting *row, char *out, size_t size)
     if (row->kind == SETTINGS_COUNT)
         snprintf(out, size, "a whole number from %.0f to %.0f", row->least, row->most);
     else if (row->kind == SETTINGS_SIZE)
-        snprintf(out, size, "bytes from %s to %s, with K, M or G", print_size((size_t)row->least, least, sizeof least),
-                 print_size((size_t)row->most, most, sizeof most));
+        snprintf(out, size, "%sbytes from %s to %s, with K, M or G", strcmp(row->initial, AUTO) == 0 ? "auto, or " : "",
+                 print_size((size_t)row->least, least, sizeof least), print_size((size_t)row->most, most, sizeof most));
     else if (row->kind == SETTINGS_SECONDS)
         snprintf(out, size, "seconds from %g to %g", row->least, row->most);
     else if (row->kind == SETTINGS_RATE)

@@ -227,7 +227,5 @@ bool settings_read(struct settings *settings, int argc, char **argv, char **envi
     for (int at = 1; at < argc;)
         if (!read_flag(settings, argc, argv, &at, why, size))
             return false;
-    if (settings->max_body > settings->memory) /* no such body could ever be held */
-        settings->max_body = settings->memory;
     return true;
 }

@@ -9,9 +9,9 @@
 #define SETTINGS_LIST_MAX 16
 
 /* X(field, "flag", KIND, "default", least, most, "help"). The environment twin of --max-body is ATTND_MAX_BODY.
- * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G; SECONDS and RATE (per second) may have a fraction;
- * PLACE an address with a port; SWITCH true or false; LIST origins, NETWORKS networks, commas between them; FORMAT,
- * LEVEL words; least and most bound the numbers. */
+ * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G, or auto (0) where that is the default; SECONDS and
+ * RATE (per second) may have a fraction; PLACE an address with a port; SWITCH true or false; LIST origins, NETWORKS
+ * networks, commas between them; FORMAT, LEVEL words; least and most bound the numbers. */
 #define SETTINGS(X) \
     X(listen, "listen", TEXT, "127.0.0.1", 0, 0, \
       "address to listen on: a name, a number, * for all of IPv4 and IPv6, or unix:PATH") \
@@ -39,9 +39,10 @@
     X(max_reply_elements, "max-reply-elements", COUNT, "268435456", 1, 1e12, "numbers in one reply") \
     X(max_flops, "max-flops", COUNT, "10000000000000", 1, 1e18, \
       "floating-point operations of one request, counted as \"cost\" does") \
-    X(request_memory, "request-memory", SIZE, "1G", 65536, 1e15, "bytes that one request may hold") \
-    X(memory, "memory", SIZE, "2G", 65536, 1e15, \
-      "bytes that bodies and replies under way may hold together; more get 503") \
+    X(request_memory, "request-memory", SIZE, "auto", 65536, 1e15, \
+      "bytes that one request may hold; auto: each worker's share of what the container or machine has, up to 1G") \
+    X(memory, "memory", SIZE, "auto", 65536, 1e15, \
+      "bytes that bodies and replies under way may hold together; more get 503; auto: a share as well, up to 2G") \
     X(header_timeout, "header-timeout", SECONDS, "10", 0.1, 3600, "seconds for a whole request head") \
     X(body_timeout, "body-timeout", SECONDS, "60", 0.1, 86400, "seconds for a whole request body") \
     X(idle_timeout, "idle-timeout", SECONDS, "75", 0.1, 86400, "seconds that an idle connection is kept") \

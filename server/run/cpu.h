@@ -9,8 +9,7 @@
  * least 1. */
 size_t cpu_count(void);
 
-/* Processors that control groups grant to a process: the least quota of the `groups` that it is in (/proc/self/cgroup,
- * version 1 or 2; NULL: the root alone) and of those above them, mounted at `root`; 0: no bound. */
+/* Processors that control groups grant to a process, as cgroup_least finds them; 0: no bound. */
 double cpu_quota(const char *root, FILE *groups);
 
 #endif

@@ -5,7 +5,9 @@
 #include "server/listen/tls.h"
 #include "server/run/cli_help.h"
 #include "server/run/drain.h"
+#include "server/run/fit.h"
 #include "server/run/healthcheck.h"
+#include "server/run/memory.h"
 #include "server/run/server.h"
 #include "server/run/signals.h"
 #include "server/watch/log.h"
@@ -61,6 +63,9 @@ static int start_serving(const struct settings *settings)
 static int check_files(const struct settings *settings)
 {
     char why[512] = "there is no memory";
+    char warning[320];
+    if (!fit_check(settings, memory_granted(), warning, sizeof warning))
+        fprintf(stderr, "attentiond: warning: %s\n", warning);
     struct keys *keys = keys_new();
     bool good = keys && (!*settings->api_key_file || keys_load(keys, settings->api_key_file, why, sizeof why)) &&
                 tls_load(settings, why, sizeof why);
@@ -86,6 +91,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "attentiond: %s\n", why);
         return EXIT_USAGE;
     }
+    fit_settings(&settings, memory_granted());
     switch (settings.action) {
     case SETTINGS_SERVE:
         return start_serving(&settings);

@@ -14,9 +14,10 @@
 #include "server/listen/listener.h"
 #include "server/listen/metrics_listener.h"
 #include "server/listen/tls.h"
-#include "server/run/cpu.h"
 #include "server/run/daemon.h"
+#include "server/run/fit.h"
 #include "server/run/library_check.h"
+#include "server/run/memory.h"
 #include "server/run/signals.h"
 #include "server/run/systemd_notify.h"
 
@@ -141,11 +142,12 @@ static void set_proxies(struct server *server)
 
 static void set_limits(struct server *server)
 {
+    char why[320];
     struct settings *settings = &server->service.settings;
-    if (settings->workers == 0) {
-        size_t count = cpu_count();
-        settings->workers = count < POOL_WORKERS_MAX ? count : POOL_WORKERS_MAX;
-    }
+    size_t granted = memory_granted();
+    fit_settings(settings, granted);
+    if (!fit_check(settings, granted, why, sizeof why))
+        log_event(server->service.log, LOG_WARN, "%s", why);
     server->service.limits = (struct request_limits){.elements = settings->max_elements,
                                                      .reply_elements = settings->max_reply_elements,
                                                      .flops = (double)settings->max_flops,

@@ -97,6 +97,13 @@ survives_a_flood() {
         [ "$(state Running)" = true ] && [ "$(state OOMKilled)" = false ]
 }
 
+# The same with nothing but a limit of the container: the program's limits follow it.
+survives_a_flood_unset() {
+    start --memory 256m --memory-swap 256m --publish 127.0.0.1::8080 || return 1
+    timeout 120 python3 tests/docker/flood.py "$(docker port "$container" 8080/tcp | head -n 1)" 10 none &&
+        [ "$(state Running)" = true ] && [ "$(state OOMKilled)" = false ]
+}
+
 has_workers() { [ "$(curl -sf --max-time 5 "http://$address/v1/info" | jq .workers)" -eq "$1" ]; }
 
 # A quota is fewer processors, whichever version of control groups the engine has.
@@ -154,6 +161,7 @@ check "exit code 0" ended_well
 check "exit code 0 when stopped while it starts" stops_while_starting
 check "another user, an internal network" works_cut_off
 check "more large bodies than memory" survives_a_flood
+check "limits follow the memory of the container" survives_a_flood_unset
 check "as many workers as processors" keeps_to_its_quota
 check "at most 60 MB" is_small
 check "a numeric user that is not root" runs_as_nobody

@@ -2,6 +2,8 @@
 #include "server/http/request_id.h"
 #include "server/listen/listener.h"
 #include "server/run/cpu.h"
+#include "server/run/fit.h"
+#include "server/run/memory.h"
 #include "server/watch/budget.h"
 
 #include <check.h>
@@ -29,13 +31,18 @@ static void write_file(const char *root, const char *path, const char *text)
     fclose(file);
 }
 
-static double read_quota(const char *root, const char *groups)
+static double read_groups(double (*read)(const char *, FILE *), const char *root, const char *groups)
 {
     FILE *file = fmemopen((char *)(size_t)groups, strlen(groups), "r");
     ck_assert_ptr_nonnull(file);
-    double quota = cpu_quota(root, file);
+    double amount = read(root, file);
     fclose(file);
-    return quota;
+    return amount;
+}
+
+static double read_quota(const char *root, const char *groups)
+{
+    return read_groups(cpu_quota, root, groups);
 }
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
@@ -73,6 +80,64 @@ START_TEST(quotas_are_read)
     ck_assert_int_eq(nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
     ck_assert_uint_ge(cpu_count(), 1);
     ck_assert_uint_le(cpu_count(), (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+}
+END_TEST
+
+START_TEST(memory_limits_are_read)
+{
+    char root[] = "/tmp/attentiond-groups-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    ck_assert_double_eq(memory_limit(root, NULL), 0);
+    write_file(root, "pod/memory.max", "268435456\n");
+    write_file(root, "pod/free/memory.max", "max\n");
+    write_file(root, "pod/more/memory.max", "536870912\n");
+    ck_assert_double_eq(read_groups(memory_limit, root, "0::/pod\n"), 268435456);
+    ck_assert_double_eq(read_groups(memory_limit, root, "0::/pod/free\n"), 268435456);
+    ck_assert_double_eq(read_groups(memory_limit, root, "0::/pod/more\n"), 268435456);
+    ck_assert_double_eq(read_groups(memory_limit, root, "0::/\n"), 0);
+    write_file(root, "memory/old/memory.limit_in_bytes", "134217728\n");
+    write_file(root, "memory/free/memory.limit_in_bytes", "9223372036854771712\n");
+    ck_assert_double_eq(read_groups(memory_limit, root, "4:memory:/old/below\n0::/\n"), 134217728);
+    ck_assert_double_eq(read_groups(memory_limit, root, "4:memory:/free\n"), 0);
+    ck_assert_double_eq(read_groups(memory_limit, root, "4:cpu:/old\n"), 0);
+    ck_assert_int_eq(nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+    ck_assert_uint_gt(memory_granted(), (size_t)1 << 20);
+}
+END_TEST
+
+#define MIB ((size_t)1 << 20)
+
+START_TEST(memory_follows_what_is_granted)
+{
+    static const struct {
+        size_t granted, workers, memory, request; /* MiB; 0: left to the machine */
+        size_t fitted_memory, fitted_request;
+        bool fits;
+    } rows[] = {
+        {65536, 2, 0, 0, 2048, 1024, true}, {8192, 2, 0, 0, 2048, 1024, true},
+        {256, 2, 0, 0, 64, 32, true},       {64, 2, 0, 0, 16, 8, true},
+        {32768, 64, 0, 0, 2048, 478, true}, {256, 2, 96, 0, 96, 16, true},
+        {256, 2, 0, 40, 48, 40, true},      {256, 2, 0, 100, 1, 100, false},
+        {256, 2, 200, 0, 200, 1, false},    {2048, 2, 2048, 1024, 2048, 1024, false},
+    };
+    char why[320];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct settings settings = {.workers = rows[i].workers,
+                                    .memory = rows[i].memory * MIB,
+                                    .request_memory = rows[i].request * MIB,
+                                    .max_body = 64 * MIB};
+        fit_settings(&settings, rows[i].granted * MIB);
+        ck_assert_msg(settings.memory == rows[i].fitted_memory * MIB, "%zu: %zu", i, settings.memory / MIB);
+        ck_assert_msg(settings.request_memory == rows[i].fitted_request * MIB, "%zu: %zu", i,
+                      settings.request_memory / MIB);
+        ck_assert_uint_le(settings.max_body, settings.memory);
+        ck_assert_msg(fit_check(&settings, rows[i].granted * MIB, why, sizeof why) == rows[i].fits, "%zu", i);
+    }
+    ck_assert_ptr_nonnull(strstr(why, "add up to 4224 MiB (--memory 2048, 2 workers with --request-memory 1024 each"));
+    ck_assert_ptr_nonnull(strstr(why, "only 2048 here"));
+    struct settings settings = {.max_body = MIB};
+    fit_settings(&settings, 256 * MIB);
+    ck_assert_uint_ge(settings.workers, 1);
 }
 END_TEST
 
@@ -134,6 +199,8 @@ Suite *parts_suite(void)
     TCase *tests = tcase_create("parts");
     tcase_set_timeout(tests, 30);
     tcase_add_test(tests, quotas_are_read);
+    tcase_add_test(tests, memory_limits_are_read);
+    tcase_add_test(tests, memory_follows_what_is_granted);
     tcase_add_test(tests, budget_never_passes_its_limit);
     tcase_add_test(tests, names_are_kept_or_made);
     tcase_add_test(tests, local_addresses);
