@@ -50,7 +50,7 @@ static bool check_past(struct attention *a, struct error *err)
     if (!(good & check_past_one(a, v, a->d_v, err)))
         return false;
     a->past = k.t.shape[k.t.rank - 2];
-    return shape_error_same_extent(k, a->past, v, v.t.shape[v.t.rank - 2], "a length of", err);
+    return shape_error_same_extent(k, a->past, v, v.t.shape[v.t.rank - 2], "the length", err);
 }
 
 /* --- options --- */

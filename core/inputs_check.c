@@ -59,7 +59,7 @@ static bool check_packed(struct attention *a, const struct named_tensor in[3], s
     good &= split_width(in[0], a->heads, &a->d_k, err);
     good &= split_width(in[1], a->kv_heads, &d_of_k, err);
     good &= split_width(in[2], a->kv_heads, &a->d_v, err);
-    return good && shape_error_same_extent(in[0], a->d_k, in[1], d_of_k, "a head width of", err);
+    return good && shape_error_same_extent(in[0], a->d_k, in[1], d_of_k, "the head width", err);
 }
 
 static bool check_split(struct attention *a, const struct named_tensor in[3], struct error *err)
@@ -72,10 +72,9 @@ static bool check_split(struct attention *a, const struct named_tensor in[3], st
     a->kv_heads = a->has_heads ? in[1].t.shape[rank - 3] : 1;
     a->d_k = in[0].t.shape[rank - 1];
     a->d_v = in[2].t.shape[rank - 1];
-    bool good = shape_error_same_extent(in[0], a->d_k, in[1], in[1].t.shape[rank - 1], "a width of", err);
+    bool good = shape_error_same_extent(in[0], a->d_k, in[1], in[1].t.shape[rank - 1], "the width", err);
     if (a->has_heads)
-        good &=
-            shape_error_same_extent(in[1], a->kv_heads, in[2], in[2].t.shape[rank - 3], "a number of heads of", err);
+        good &= shape_error_same_extent(in[1], a->kv_heads, in[2], in[2].t.shape[rank - 3], "the number of heads", err);
     return good && check_groups(a, "k", err);
 }
 
@@ -102,16 +101,16 @@ static bool check_form_a(struct attention *a, struct error *err)
         good &= inputs_check_rank(in[x], 2, 4, err);
     if (!good || !check_given_heads(r, r->q.rank, err))
         return false;
-    good = shape_error_same_extent(in[0], r->q.rank, in[1], r->k.rank, "rank", err);
-    good &= shape_error_same_extent(in[0], r->q.rank, in[2], r->v.rank, "rank", err);
+    good = shape_error_same_extent(in[0], r->q.rank, in[1], r->k.rank, "the rank", err);
+    good &= shape_error_same_extent(in[0], r->q.rank, in[2], r->v.rank, "the rank", err);
     if (!good)
         return false;
     good = r->heads ? check_packed(a, in, err) : check_split(a, in, err);
     good &= shape_error_same_extent(in[1], r->k.shape[r->k.rank - 2], in[2], r->v.shape[r->v.rank - 2],
-                                    "a number of rows of", err);
+                                    "the number of rows (there is one value for each key)", err);
     if (a->has_batch) {
-        good &= shape_error_same_extent(in[0], a->batch, in[1], r->k.shape[0], "a batch of", err);
-        good &= shape_error_same_extent(in[0], a->batch, in[2], r->v.shape[0], "a batch of", err);
+        good &= shape_error_same_extent(in[0], a->batch, in[1], r->k.shape[0], "the batch", err);
+        good &= shape_error_same_extent(in[0], a->batch, in[2], r->v.shape[0], "the batch", err);
     }
     a->q = split_view(a, r->q, a->heads, a->d_k);
     a->k = split_view(a, r->k, a->kv_heads, a->d_k);
@@ -128,12 +127,12 @@ static bool check_weight(struct named_tensor input, struct named_tensor weight, 
     if (weight.t.rank != 2)
         return shape_error_refuse(weight, "a weight is a matrix [inputs][outputs]", err);
     bool good = shape_error_same_extent(input, input.t.shape[input.t.rank - 1], weight, weight.t.shape[0],
-                                        "an input width (columns of the input, rows of the weight) of", err);
+                                        "the input width (columns of the input, rows of the weight)", err);
     if (!bias.t.data)
         return good;
     if (bias.t.rank != 1)
         return shape_error_refuse(bias, "a bias is a list, one number per column of its weight", err);
-    return good & shape_error_same_extent(weight, weight.t.shape[1], bias, bias.t.shape[0], "an output width of", err);
+    return good & shape_error_same_extent(weight, weight.t.shape[1], bias, bias.t.shape[0], "the output width", err);
 }
 
 static bool check_projections(const struct attention_request *r, struct named_tensor x, struct named_tensor c,
@@ -171,7 +170,7 @@ static bool check_form_b(struct attention *a, struct error *err)
         good &= shape_error_present(weights[w], "x needs w_q, w_k and w_v", err);
     if (!good || !inputs_check_rank(x, 2, 3, err) || !inputs_check_rank(c, 2, 3, err))
         return false;
-    if (!shape_error_same_extent(x, x.t.rank, c, c.t.rank, "rank", err) || !check_projections(r, x, c, err))
+    if (!shape_error_same_extent(x, x.t.rank, c, c.t.rank, "the rank", err) || !check_projections(r, x, c, err))
         return false;
     if (!check_given_heads(r, x.t.rank, err))
         return false;
@@ -185,12 +184,12 @@ static bool check_form_b(struct attention *a, struct error *err)
     a->q.shape[2] = x.t.shape[x.t.rank - 2];
     a->k.shape[2] = c.t.shape[c.t.rank - 2];
     a->v.shape[2] = a->k.shape[2];
-    good = !a->has_batch || shape_error_same_extent(x, a->batch, c, c.t.shape[0], "a batch of", err);
+    good = !a->has_batch || shape_error_same_extent(x, a->batch, c, c.t.shape[0], "the batch", err);
     good &= check_groups(a, r->kv_heads ? "kv_heads" : "heads", err);
     good &= split_width(weights[0], a->heads, &a->d_k, err);
     good &= split_width(weights[1], a->kv_heads, &d_of_k, err);
     good &= split_width(weights[2], a->kv_heads, &a->d_v, err);
-    good = good && shape_error_same_extent(weights[0], a->d_k, weights[1], d_of_k, "a head width of", err);
+    good = good && shape_error_same_extent(weights[0], a->d_k, weights[1], d_of_k, "the head width", err);
     a->queries = a->q.shape[2];
     return good && inputs_check_output(a, err);
 }

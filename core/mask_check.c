@@ -21,10 +21,12 @@ static bool check_broadcast(struct tensor t, struct mask_sizes s, const char *na
     return true;
 }
 
-static bool check_count(size_t count, size_t wanted, const char *name, const char *what, struct error *err)
+/* `each` names what there is one entry for. */
+static bool check_count(size_t count, size_t wanted, const char *name, const char *each, struct error *err)
 {
     return count == wanted ||
-           error_set(err, ERROR_INVALID, name, "It has %zu entries; %s makes it %zu.", count, what, wanted);
+           error_set(err, ERROR_INVALID, name, "%s has %zu %s; the request makes it %zu: one for each %s.", name, count,
+                     count == 1 ? "entry" : "entries", wanted, each);
 }
 
 static bool check_offset(const struct mask_request *r, struct mask_sizes s, struct error *err)
@@ -34,8 +36,7 @@ static bool check_offset(const struct mask_request *r, struct mask_sizes s, stru
     if (r->align_end)
         return error_set(err, ERROR_INVALID, "mask.align",
                          "align and query_offset both set the position of the first query: give one of them.");
-    return r->query_offset.scalar ||
-           check_count(r->query_offset.count, s.batch, "mask.query_offset", "one per batch", err);
+    return r->query_offset.scalar || check_count(r->query_offset.count, s.batch, "mask.query_offset", "batch", err);
 }
 
 static bool check_prefix(const struct mask_request *r, struct error *err)
@@ -55,17 +56,17 @@ static bool check_documents(const struct mask_request *r, struct mask_sizes s, s
             "so give {\"query\":[..],\"key\":[..]}.",
             s.queries, s.keys);
     bool one = r->query_documents.values == r->key_documents.values;
-    return check_count(r->query_documents.count, s.queries, one ? "mask.documents" : "mask.documents.query",
-                       "one per query", err) &&
+    return check_count(r->query_documents.count, s.queries, one ? "mask.documents" : "mask.documents.query", "query",
+                       err) &&
            check_count(r->key_documents.count, s.keys, one ? "mask.documents" : "mask.documents.key",
-                       "one per key, the past included,", err);
+                       "key, the past included", err);
 }
 
 static bool check_lengths(const struct mask_request *r, struct mask_sizes s, struct error *err)
 {
     if (!r->key_lengths.values)
         return true;
-    if (!check_count(r->key_lengths.count, s.batch, "mask.key_lengths", "one per batch", err))
+    if (!check_count(r->key_lengths.count, s.batch, "mask.key_lengths", "batch", err))
         return false;
     for (size_t b = 0; b < s.batch; b++)
         if (r->key_lengths.values[b] < 0 || (uint64_t)r->key_lengths.values[b] > s.keys)
@@ -83,6 +84,6 @@ bool mask_check(const struct mask_request *r, struct mask_sizes s, struct error 
     good &= check_broadcast(r->allow, s, "mask.allow", err);
     good &= check_broadcast(r->bias, s, "mask.bias", err);
     if (r->alibi_slopes.values)
-        good &= check_count(r->alibi_slopes.count, s.heads, "mask.alibi", "one slope per head", err);
+        good &= check_count(r->alibi_slopes.count, s.heads, "mask.alibi", "head", err);
     return good;
 }

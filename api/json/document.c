@@ -54,9 +54,22 @@ static void place(const struct reading *r, size_t byte)
     }
 }
 
+/* What other programs write for numbers that JSON does not have. */
+static bool is_no_number(const struct reading *r, size_t byte)
+{
+    static const char *const words[] = {"NaN", "nan", "Infinity", "inf", "-Infinity", "-inf", "-nan", "-NaN"};
+    for (size_t x = 0; x < sizeof words / sizeof *words; x++)
+        if (r->length - byte >= strlen(words[x]) && memcmp(r->text + byte, words[x], strlen(words[x])) == 0)
+            return true;
+    return false;
+}
+
 static bool refuse_at(const struct reading *r, size_t byte, const char *why)
 {
     char excerpt[EXCERPT_MAX + 1];
+    if (is_no_number(r, byte))
+        why =
+            "JSON has no NaN and no Infinity: send a finite number, or in mask.bias null or \"-Infinity\", which hide";
     if (r->err->code == ERROR_NONE)
         place(r, byte);
     if (take_excerpt(r, byte, excerpt) > 0)

@@ -1,6 +1,7 @@
 /* Decoding by table: every kind of option has one reader. */
 #include "api/request/decode.h"
 
+#include "api/request/foreign_names.h"
 #include "api/request/include.h"
 #include "api/request/read_list.h"
 #include "api/request/read_tensor.h"
@@ -54,6 +55,30 @@ static void read_into_tensor(struct decoder *d, const struct option *o, const js
     read_tensor(d, o, value, at, target.field);
 }
 
+static void list_part(struct buffer *names, enum part part)
+{
+    if (part_kind(part) != PART_IMPLIED)
+        buffer_format(names, "%s%s", names->length == 0 ? "" : ", ", part_name(part));
+}
+
+static void refuse_included(struct decoder *d, const char *name, const struct json_path *at, const char *suggestion)
+{
+    char shown[JSON_PATH_SHOWN];
+    struct buffer names = {0};
+    json_path_show(name, shown);
+    if (suggestion) {
+        json_path_fault(d->err, at, "is \"%s\", no name of a result; did you mean \"%s\"?", shown, suggestion);
+        return;
+    }
+    for (size_t p = 0; p < PART_COUNT; p++)
+        list_part(&names, (enum part)p);
+    json_path_fault(d->err, at,
+                    "is \"%s\", no name of a result. The names are %.*s, and one of them alone as in "
+                    "\"steps.scores\".",
+                    shown, (int)names.length, names.length ? names.data : "");
+    buffer_free(&names);
+}
+
 static void add_included(struct decoder *d, const json_t *name, const struct json_path *at, struct include *include)
 {
     const char *suggestion = NULL;
@@ -61,9 +86,7 @@ static void add_included(struct decoder *d, const json_t *name, const struct jso
     if (!json_is_string(name))
         json_path_fault(d->err, at, "is %s; it must be a name, such as \"weights\".", read_value_type(d, name));
     else if (text && !include_add(include, text, &suggestion))
-        json_path_fault(d->err, at,
-                        suggestion ? "is no name of a result; did you mean \"%s\"?" : "is no name of a result.%s",
-                        suggestion ? suggestion : "");
+        refuse_included(d, text, at, suggestion);
 }
 
 /* An empty list is fine: the head of the reply alone. */
@@ -210,6 +233,11 @@ static void refuse_unknown(struct decoder *d, const struct option_table *table, 
                            const struct json_path *at)
 {
     struct search search = {.suggestion = {.wanted = name}};
+    const char *here = foreign_names_find(name);
+    if (here) {
+        json_path_foreign(d->err, at, name, here);
+        return;
+    }
     option_each(table, consider_option, &search);
     if (!search.elsewhere) {
         json_path_unknown(d->err, at, name, search.suggestion.best);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN_MAX 40 /* bytes of a client's name that are echoed */
+#define SHOWN_MAX (JSON_PATH_SHOWN - 4) /* bytes of a client's name that are echoed */
 
 static size_t append_piece(char *out, size_t used, const char *format, const char *separator, size_t index)
 {
@@ -57,7 +57,7 @@ bool json_path_fault(struct error *err, const struct json_path *at, const char *
 }
 
 /* The client's bytes, cut between characters, with a '?' for everything that is not plain ASCII. */
-static void show_member(const char *member, char out[SHOWN_MAX + 4])
+char *json_path_show(const char *member, char out[JSON_PATH_SHOWN])
 {
     size_t used = 0;
     for (; *member && used < SHOWN_MAX; member++) {
@@ -69,6 +69,7 @@ static void show_member(const char *member, char out[SHOWN_MAX + 4])
     memcpy(out + used, "...", 4);
     if (!*member)
         out[used] = '\0';
+    return out;
 }
 
 /* A ready JSON Pointer (RFC 6901): the member's own dots are no separators. */
@@ -92,14 +93,23 @@ static void make_pointer(const struct json_path *object, const char *shown, char
 
 bool json_path_unknown(struct error *err, const struct json_path *object, const char *member, const char *suggestion)
 {
-    char shown[SHOWN_MAX + 4];
+    char shown[JSON_PATH_SHOWN];
     char pointer[2 * JSON_PATH_TEXT];
     char words[JSON_PATH_TEXT];
-    show_member(member, shown);
+    json_path_show(member, shown);
     make_pointer(object, shown, pointer);
     json_path_words(object, words);
     if (suggestion)
         return error_set(err, ERROR_INVALID, pointer, "%s has no member \"%s\"; did you mean \"%s\"?", words, shown,
                          suggestion);
     return error_set(err, ERROR_INVALID, pointer, "%s has no member \"%s\".", words, shown);
+}
+
+bool json_path_foreign(struct error *err, const struct json_path *object, const char *member, const char *here)
+{
+    char pointer[2 * JSON_PATH_TEXT];
+    char words[JSON_PATH_TEXT];
+    make_pointer(object, member, pointer);
+    json_path_words(object, words);
+    return error_set(err, ERROR_INVALID, pointer, "%s has no member \"%s\"; here it is %s.", words, member, here);
 }

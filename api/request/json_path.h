@@ -28,4 +28,11 @@ bool json_path_fault(struct error *err, const struct json_path *at, const char *
 /* ERROR_INVALID for a member that is not known. The name is the client's: it is shown short, printable and quoted. */
 bool json_path_unknown(struct error *err, const struct json_path *object, const char *member, const char *suggestion);
 
+/* The same for a name that another library uses; `here` says what it is here (foreign_names.h). */
+bool json_path_foreign(struct error *err, const struct json_path *object, const char *member, const char *here);
+
+/* A client's string as an error may show it: short and printable. Returns `out`. */
+#define JSON_PATH_SHOWN 44
+char *json_path_show(const char *string, char out[JSON_PATH_SHOWN]);
+
 #endif

@@ -62,6 +62,7 @@ struct option {
     size_t size;         /* of an item */
     const char *shape;   /* of a tensor or list, in letters */
     const char *meaning; /* one line of Markdown */
+    const char *hint;    /* a sentence, without its end, for who sends what it does not take; NULL: none */
     const char *example; /* members of a request that use it, without the outer braces */
 };
 

@@ -80,7 +80,7 @@ static const struct option tokens[] = {
 
 /* dtype comes first: tensors are read into it. */
 static const struct option attention[] = {
-    {"dtype", OPTION_CHOICE, "\"float64\"", CHOICES("float64", "float32"), AT(attention.dtype), .meaning = "precision of the arithmetic and of the printed numbers", .example = "\"dtype\":\"float32\""},
+    {"dtype", OPTION_CHOICE, "\"float64\"", CHOICES("float64", "float32"), AT(attention.dtype), .meaning = "precision of the arithmetic and of the printed numbers", .hint = "The arithmetic is in one of these two", .example = "\"dtype\":\"float32\""},
     {"q", OPTION_TENSOR, "", AT(attention.q), .shape = "[n][d_k], [h][n][d_k], [b][h][n][d_k]; with heads [n][h d_k], [b][n][h d_k]", .meaning = "queries; with k and v", .example = "\"q\":[[1,0],[0,2]]"},
     {"k", OPTION_TENSOR, "", AT(attention.k), .shape = "like q, with m rows and h_kv heads", .meaning = "keys", .example = "\"k\":[[1,0],[0,1],[1,1]]"},
     {"v", OPTION_TENSOR, "", AT(attention.v), .shape = "like k, d_v wide", .meaning = "values", .example = "\"v\":[[1,2],[3,4],[5,6]]"},
@@ -96,7 +96,7 @@ static const struct option attention[] = {
     {"b_o", OPTION_TENSOR, "", AT(attention.b_o), .shape = "[d_out]", .meaning = "added after w_o", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"w_o\":[[1,-1]],\"b_o\":[1,2]"},
     {"heads", OPTION_COUNT, "", AT(attention.heads), .meaning = "how many heads stand side by side in the columns of q, or of w_q", .example = "\"heads\":2"},
     {"kv_heads", OPTION_COUNT, "heads", AT(attention.kv_heads), .meaning = "how many of keys and values; heads is a multiple of it", .example = "\"heads\":2,\"kv_heads\":2"},
-    {"mask", OPTION_MODE, "\"none\"", CHOICES("none", "causal"), AT(attention.mask.causal), INNER("Mask", mask), .meaning = "which keys a query may see; all members apply together, biases add", .example = "\"mask\":\"causal\""},
+    {"mask", OPTION_MODE, "\"none\"", CHOICES("none", "causal"), AT(attention.mask.causal), INNER("Mask", mask), .meaning = "which keys a query may see; all members apply together, biases add", .hint = "A matrix of booleans is {\"allow\":..}, where true = may attend; one of numbers that are added is {\"bias\":..}", .example = "\"mask\":\"causal\""},
     {"scale", OPTION_NUMBER, "1/sqrt(d_k)", AT(attention.scale), GIVEN(attention.has_scale), .meaning = "multiplies q.k; any finite number", .example = "\"scale\":1"},
     {"softcap", OPTION_NUMBER, "", FROM(0), .above = true, AT(attention.softcap), .meaning = "c * tanh(s / c), before bias and masks", .example = "\"softcap\":30"},
     {"sinks", OPTION_REALS, "", AT(attention.sinks), .shape = "[h]", .meaning = "one logit per head that joins only the denominator", .example = "\"sinks\":[0]"},

@@ -24,7 +24,9 @@ bool read_tensor_is_regular(struct decoder *d, const struct matrix *m, const str
         return json_path_fault(d->err, &element,
                                "mixes rows and numbers: all entries of an array must be of one kind.");
     case MATRIX_ELEMENT:
-        return json_path_fault(d->err, &element, "is neither a number nor an array of such.");
+        return json_path_fault(
+            d->err, &element,
+            "is neither a number nor an array of numbers (in mask.bias, null or \"-Infinity\" hides).");
     case MATRIX_EMPTY:
         return json_path_fault(d->err, &element, "is empty; every size must be at least 1.");
     case MATRIX_RANK:

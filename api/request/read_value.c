@@ -28,7 +28,11 @@ static const char *array_type(const struct matrix *m)
 {
     if (!m)
         return "an array of other things than numbers";
-    return m->fault == MATRIX_EMPTY && m->index_rank == 0 ? "an empty array" : "an array of numbers";
+    if (m->fault == MATRIX_EMPTY && m->index_rank == 0)
+        return "an empty array";
+    if (m->has_numbers)
+        return "an array of numbers";
+    return m->has_booleans ? "an array of booleans" : "an array of nulls";
 }
 
 const char *read_value_type(const struct decoder *d, const json_t *value)
@@ -56,6 +60,10 @@ bool read_value_refuse(struct decoder *d, const struct option *option, const jso
 {
     struct buffer words = {0};
     option_words(option, &words);
+    if (option->inner && option->example)
+        buffer_format(&words, ", for example %s", option->example);
+    if (option->hint)
+        buffer_format(&words, ". %s", option->hint);
     json_path_fault(d->err, at, "is %s; it must be %.*s.", read_value_type(d, value), (int)words.length,
                     words.length ? words.data : "");
     buffer_free(&words);
@@ -162,6 +170,7 @@ static void refuse_choice(struct decoder *d, const struct option *o, const char 
 {
     struct suggestion suggestion = {.wanted = given};
     struct buffer words = {0};
+    char shown[JSON_PATH_SHOWN];
     for (size_t x = 0; o->choices[x]; x++)
         suggest_consider(&suggestion, o->choices[x]);
     option_words(o, &words);
@@ -169,7 +178,9 @@ static void refuse_choice(struct decoder *d, const struct option *o, const char 
         buffer_format(&words, "; did you mean \"%s\"?", suggestion.best);
     else
         buffer_string(&words, ".");
-    json_path_fault(d->err, at, "is another string; it must be %.*s", (int)words.length,
+    if (o->hint)
+        buffer_format(&words, " %s.", o->hint);
+    json_path_fault(d->err, at, "is \"%s\"; it must be %.*s", json_path_show(given, shown), (int)words.length,
                     words.length ? words.data : "");
     buffer_free(&words);
 }

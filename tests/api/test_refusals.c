@@ -50,7 +50,7 @@ static const struct {
     const char *members, *name, *part;
 } members[] = {
     {"\"masks\":1", "/masks", "did you mean \"mask\"?"},
-    {"\"causal\":true", "/causal", "did you mean \"mask.causal\"?"},
+    {"\"causal\":true", "/causal", "here it is \"mask\":\"causal\""},
     {"\"zebra\":1", "/zebra", "The request has no member \"zebra\"."},
     {"\"a~/b\":1", "/a~0~1b", "\"a~/b\""},
     {"\"a.b\":1", "/a.b", "\"a.b\""},
@@ -125,7 +125,17 @@ static const struct {
     {"\"include\":[\"output\",\"scores\"]", "include.1", "did you mean \"steps.scores\"?"},
     {"\"include\":[\"steps.wieghts\"]", "include.0", "did you mean \"steps.weights\"?"},
     {"\"include\":[\"steps.zebra\"]", "include.0", "no name of a result"},
+    {"\"include\":[\"all\"]", "include.0", "The names are output, weights, log_sum_exp"},
     {"\"include\":[1]", "include", "must be a list of names"},
+    {"\"dropout\":0.1", "dropout", "for example \"dropout\":{\"p\":0.1,\"seed\":1}"},
+    {"\"mask\":{\"window\":2}", "mask.window", "for example \"mask\":{\"window\":{\"left\":1,\"right\":0}}"},
+    {"\"mask\":[[true,false,true]]", "mask", "is an array of booleans"},
+    {"\"mask\":[[true,false,true]]", "mask", "{\"allow\":..}, where true = may attend"},
+    {"\"mask\":{\"causal\":[true]}", "mask.causal", "is an array of booleans"},
+    {"\"softcap\":[null]", "softcap", "is an array of nulls"},
+    {"\"mask\":\"padding\"", "mask", "is \"padding\"; it must be \"none\" or \"causal\" or an object"},
+    {"\"dtype\":\"float16\"", "dtype", "The arithmetic is in one of these two"},
+    {"\"mask\":{\"key_lengths\":[1,2]}", "mask.key_lengths", "has 2 entries; the request makes it 1"},
     {"\"include\":[\"output\",{}]", "include.1", "is an object"},
     {"\"include\":[\"steps.capped\"]", "include", "no steps.capped: softcap would bring it"},
     {"\"include\":[\"steps.biased\"]", "include", "mask.bias or mask.alibi"},
@@ -266,6 +276,48 @@ START_TEST(a_long_foreign_name_is_cut)
 }
 END_TEST
 
+/* What other libraries call it, and what the error must say. */
+static const struct {
+    const char *member, *here;
+} foreign[] = {
+    {"query", "\"q\""},
+    {"value", "\"v\""},
+    {"attn_mask", "{\"allow\":..} for booleans, where true = may attend"},
+    {"attention_mask", "where yours has 1 or true for tokens to keep"},
+    {"key_padding_mask", "the opposite of yours, where true hides"},
+    {"is_causal", "\"mask\":\"causal\""},
+    {"num_heads", "\"heads\""},
+    {"num_kv_heads", "\"kv_heads\""},
+    {"q_num_heads", "\"heads\""},
+    {"enable_gqa", "grouped-query"},
+    {"need_weights", "\"weights\" in the list \"include\""},
+    {"return_attention_scores", "\"include\""},
+    {"sliding_window", "\"left\": w - 1"},
+    {"logits_soft_cap", "\"softcap\""},
+    {"temperature", "which multiplies: 1 / (temperature * sqrt(d_k))"},
+    {"scores_bias", "\"mask\":{\"bias\":..}"},
+    {"kv_cache", "\"past\""},
+};
+
+START_TEST(names_of_other_libraries)
+{
+    char body[300];
+    char name[80];
+    snprintf(body, sizeof body, "{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]],\"%s\":true}", foreign[_i].member);
+    snprintf(name, sizeof name, "/%s", foreign[_i].member);
+    exchange_refused(body, ERROR_INVALID, name, foreign[_i].here);
+    exchange_refused(body, ERROR_INVALID, name, "; here it is ");
+}
+END_TEST
+
+START_TEST(nan_is_no_json)
+{
+    exchange_refused("{\"q\":[[1,NaN]],\"k\":[[1,0]],\"v\":[[1]]}", ERROR_SYNTAX, "", "JSON has no NaN");
+    exchange_refused("{\"q\":[[1,0]],\"scale\":-Infinity}", ERROR_SYNTAX, "", "JSON has no NaN and no Infinity");
+    exchange_refused("{\"q\":[[1,0]],\"scale\":nothing}", ERROR_SYNTAX, "", "a value is expected here");
+}
+END_TEST
+
 Suite *refusals_suite(void);
 
 Suite *refusals_suite(void)
@@ -279,6 +331,8 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, a_float64_tensor_is_narrowed_with_a_check);
     tcase_add_test(tests, independent_faults_come_together);
     tcase_add_test(tests, a_long_foreign_name_is_cut);
+    tcase_add_test(tests, nan_is_no_json);
+    tcase_add_loop_test(tests, names_of_other_libraries, 0, (int)(sizeof foreign / sizeof *foreign));
     suite_add_tcase(suite, tests);
     return suite;
 }
