@@ -13,6 +13,7 @@
 #include "server/listen/client_limits.h"
 #include "server/listen/connections.h"
 #include "server/watch/clock.h"
+#include "server/watch/printable.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,8 @@ static struct exchange *make_exchange(struct service *service, struct MHD_Connec
     x->peer = connections_find(connection);
     find_client(x);
     x->route = find_route(service, x->peer, url, &x->name);
+    if (!x->route || *x->name)
+        printable_path(x->path, sizeof x->path, find_path(url));
     x->begun = clock_now();
     x->deadline = x->begun + clock_from_seconds(service->settings.body_timeout);
     atomic_fetch_add(&service->requests, 1);
@@ -302,6 +305,8 @@ static void log_exchange(const struct exchange *x, enum MHD_RequestTerminationCo
                                       .trace = x->trace[0] ? x->trace : NULL,
                                       .method = x->head.method_name,
                                       .route = x->route ? x->route->path : "other",
+                                      .path = x->path[0] ? x->path : NULL,
+                                      .code = x->problem == PROBLEM_NONE ? NULL : problem_slug(x->problem),
                                       .status = x->status,
                                       .bytes_in = x->received,
                                       .bytes_out = atomic_load_explicit(&x->sent, memory_order_relaxed),

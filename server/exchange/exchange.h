@@ -9,6 +9,7 @@
 #include "server/http/request_head.h"
 #include "server/http/request_id.h"
 #include "server/http/traceparent.h"
+#include "server/watch/log_line.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
@@ -38,6 +39,7 @@ struct exchange {
     bool forwarded;        /* client is another than the peer's */
     char client_name[ADDRESS_TEXT_SIZE];
     const struct route *route; /* NULL: unknown path */
+    char path[LOG_PATH_SIZE];  /* as the log shows it; "": the route tells it */
     const char *name;          /* that a path like /problems/{name} ends with, else "" */
     struct request_head head;
     enum exchange_state state;

@@ -21,7 +21,9 @@ struct log_request {
     const char *trace;  /* NULL: none */
     const char *method;
     const char *route;
-    unsigned status; /* 0: no reply was sent */
+    const char *path; /* that was asked for, where the route does not tell it; else NULL */
+    const char *code; /* of the problem that was sent; NULL: none */
+    unsigned status;  /* 0: no reply was sent */
     uint64_t bytes_in, bytes_out;
     int64_t duration, queue; /* nanoseconds */
 };

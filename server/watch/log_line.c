@@ -48,7 +48,13 @@ static void put_json(struct log_line *line, enum log_level level, const struct l
     put_member(line, "\",\"client\":\"", r->client);
     put_member(line, "\",\"method\":\"", r->method);
     put_member(line, "\",\"route\":\"", r->route);
+    if (r->path)
+        put_member(line, "\",\"path\":\"", r->path);
     put_number(line, "\",\"status\":", r->status);
+    if (r->code) {
+        put_member(line, ",\"code\":\"", r->code);
+        put(line, "\"");
+    }
     put_number(line, ",\"bytes_in\":", r->bytes_in);
     put_number(line, ",\"bytes_out\":", r->bytes_out);
     put_milliseconds(line, ",\"dur_ms\":", r->duration);
@@ -61,13 +67,15 @@ static void put_text(struct log_line *line, enum log_level level, const struct l
     put_member(line, "Z ", log_level_name(level));
     put_number(line, " ", r->status);
     put_member(line, " ", r->method);
-    put_member(line, " ", r->route);
+    put_member(line, " ", r->path ? r->path : r->route);
     put_milliseconds(line, " ", r->duration);
     put_milliseconds(line, " ms (queue ", r->queue);
     put_number(line, ") in ", r->bytes_in);
     put_number(line, " out ", r->bytes_out);
     put_member(line, " ", r->client);
     put_member(line, " ", r->id);
+    if (r->code)
+        put_member(line, " ", r->code);
     if (strcmp(r->message, "request") != 0)
         put_member(line, " ", r->message);
 }

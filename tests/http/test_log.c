@@ -61,20 +61,59 @@ START_TEST(request_line_tells_what_happened)
 }
 END_TEST
 
-START_TEST(paths_and_methods_from_outside_never_reach_the_log)
+START_TEST(refusal_tells_its_code_and_path)
 {
     struct service service = service_start(NULL);
-    struct client_reply reply =
-        client_send(&service, &(struct client_request){.method = "BREW",
-                                                       .path = "/secret-path",
-                                                       .headers = {"X-Request-Id: odd-1", "X-Secret: abcdef"}});
+    send_with_id(&service, "/nope/%0a%22b%5c%c3%a9?token=secret", NULL, "lost-1");
+    json_t *line = find_line(&service, "lost-1");
+    check_text(line, "route", "other");
+    check_text(line, "path", "/nope/%0a%22b%5c%c3%a9");
+    check_text(line, "code", "not-found");
+    json_decref(line);
+    send_with_id(&service, "/v1/examples/nobody", NULL, "lost-2");
+    line = find_line(&service, "lost-2");
+    check_text(line, "route", "/v1/examples/{name}");
+    check_text(line, "path", "/v1/examples/nobody");
+    check_text(line, "code", "not-found");
+    json_decref(line);
+    send_with_id(&service, "/v1/attention", "{}", "bad-1");
+    line = find_line(&service, "bad-1");
+    check_text(line, "code", "invalid-request");
+    ck_assert_ptr_null(json_object_get(line, "path")); /* the route is the path */
+    json_decref(line);
+    char *log = service_log(&service);
+    ck_assert_ptr_null(strstr(log, "secret"));
+    free(log);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+START_TEST(long_path_is_cut_in_the_log)
+{
+    struct service service = service_start(NULL);
+    char path[1000] = "/";
+    memset(path + 1, 'x', sizeof path - 2);
+    send_with_id(&service, path, NULL, "long-1");
+    json_t *line = find_line(&service, "long-1");
+    const char *told = json_string_value(json_object_get(line, "path"));
+    ck_assert_uint_le(strlen(told), 131);
+    ck_assert_str_eq(told + strlen(told) - 6, "xxx...");
+    json_decref(line);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+START_TEST(methods_and_fields_from_outside_never_reach_the_log)
+{
+    struct service service = service_start(NULL);
+    struct client_reply reply = client_send(
+        &service, &(struct client_request){
+                      .method = "BREW", .path = "/nope", .headers = {"X-Request-Id: odd-1", "X-Secret: abcdef"}});
     client_free(&reply);
     json_t *line = find_line(&service, "odd-1");
     check_text(line, "method", "other");
-    check_text(line, "route", "other");
     json_decref(line);
     char *log = service_log(&service);
-    ck_assert_ptr_null(strstr(log, "secret-path"));
     ck_assert_ptr_null(strstr(log, "abcdef"));
     ck_assert_ptr_null(strstr(log, "BREW"));
     free(log);
@@ -129,8 +168,26 @@ START_TEST(text_format_is_for_people)
 {
     struct service service = service_start((const char *const[]){"--log-format", "text", NULL});
     send_with_id(&service, "/nope", NULL, "text-1");
-    ck_assert(service_logged(&service, "info 404 GET other", 1, PATIENCE));
-    ck_assert(service_logged(&service, " text-1\n", 1, PATIENCE));
+    ck_assert(service_logged(&service, "info 404 GET /nope ", 1, PATIENCE));
+    ck_assert(service_logged(&service, " text-1 not-found\n", 1, PATIENCE));
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+/* libmicrohttpd quotes at debug what it refuses. */
+START_TEST(text_lines_at_debug_hold_no_control_bytes)
+{
+    struct service service = service_start((const char *const[]){"--log-format", "text", "--log-level", "debug", NULL});
+    struct wire wire = wire_open(&service);
+    (void)wire_send(&wire, "\x1b[31m\x07\x9b garbage\x0b HTTP/1.1\r\n\r\n");
+    (void)wire_receive(&wire, NULL, PATIENCE);
+    wire_close(&wire);
+    send_with_id(&service, "/%1b[31m", NULL, "last-1");
+    ck_assert(service_logged(&service, " last-1 ", 1, PATIENCE));
+    char *log = service_log(&service);
+    for (const char *c = log; *c; c++)
+        ck_assert_msg(*c == '\n' || (*c >= 0x20 && *c < 0x7f), "byte %d: %s", *c, log);
+    free(log);
     ck_assert_int_eq(service_stop(&service), 0);
 }
 END_TEST
@@ -157,10 +214,13 @@ Suite *log_suite(void)
     TCase *tests = tcase_create("a service each");
     tcase_set_timeout(tests, 90);
     tcase_add_test(tests, request_line_tells_what_happened);
-    tcase_add_test(tests, paths_and_methods_from_outside_never_reach_the_log);
+    tcase_add_test(tests, refusal_tells_its_code_and_path);
+    tcase_add_test(tests, long_path_is_cut_in_the_log);
+    tcase_add_test(tests, methods_and_fields_from_outside_never_reach_the_log);
     tcase_add_test(tests, every_line_is_json);
     tcase_add_test(tests, probes_are_logged_at_debug);
     tcase_add_test(tests, text_format_is_for_people);
+    tcase_add_test(tests, text_lines_at_debug_hold_no_control_bytes);
     tcase_add_test(tests, client_that_goes_away_is_logged);
     suite_add_tcase(suite, tests);
     return suite;
