@@ -60,6 +60,7 @@ bool attention_prepare(struct attention *a, struct arena *arena, struct pool *po
  * wanted. PRODUCTS and CONTRIBUTIONS are not computed here. */
 struct attention_results {
     void *of[QUANTITY_COUNT];
+    double *log_sums; /* [b][h][n]: LOG_SUM_EXP before it is rounded to the dtype; or NULL */
 };
 
 /* Computes all rows. OUTPUT must be wanted. ERROR_INVALID for rows without a visible key (unless zeros were asked for),

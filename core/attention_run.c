@@ -43,6 +43,7 @@ static struct rows rows_of(const struct run *run, struct attention_rows at)
     struct rows rows = {.a = a, .at = at, .output_stride = a->packed ? a->heads * a->d_v : a->d_v};
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
         rows.of[x] = row_at(a, run->results, (enum quantity)x, at);
+    rows.log_sums = run->results->log_sums ? run->results->log_sums + row_index(a, at) : NULL;
     rows.state = run->state + row_index(a, at);
     return rows;
 }
@@ -226,6 +227,7 @@ static bool run_all(struct run *run, struct pool *pool, struct arena *arena, str
     if (fused) {
         more.of[QUANTITY_OUTPUT] = NULL;
         more.of[QUANTITY_LOG_SUM_EXP] = NULL;
+        more.log_sums = NULL;
     }
     run->results = &more;
     if (!fused || wants_more(&more))

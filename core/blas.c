@@ -25,6 +25,20 @@ void blas_product_add(enum dtype dtype, enum blas_side b_side, struct blas_sizes
                     blas_int(b_stride), add ? 1.0F : 0.0F, c, blas_int(c_stride));
 }
 
+void blas_product_of_transposed_add(enum dtype dtype, struct blas_sizes sizes, const void *a, size_t a_stride,
+                                    const void *b, size_t b_stride, void *c, size_t c_stride)
+{
+    const blasint m = blas_int(sizes.m);
+    const blasint n = blas_int(sizes.n);
+    const blasint k = blas_int(sizes.k);
+    if (dtype == DTYPE_FLOAT64)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, a, blas_int(a_stride), b, blas_int(b_stride),
+                    1, c, blas_int(c_stride));
+    else
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, a, blas_int(a_stride), b, blas_int(b_stride),
+                    1, c, blas_int(c_stride));
+}
+
 void blas_product(enum dtype dtype, enum blas_side b_side, size_t m, size_t n, size_t k, const void *a, size_t a_stride,
                   const void *b, size_t b_stride, void *c, size_t c_stride)
 {

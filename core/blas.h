@@ -25,7 +25,11 @@ struct blas_sizes {
 void blas_product_add(enum dtype dtype, enum blas_side b_side, struct blas_sizes sizes, double alpha, const void *a,
                       size_t a_stride, const void *b, size_t b_stride, bool add, void *c, size_t c_stride);
 
-/* The same with alpha 1, without `add`. */
+/* c[m][n] += a[k][m]^T b[k][n]. */
+void blas_product_of_transposed_add(enum dtype dtype, struct blas_sizes sizes, const void *a, size_t a_stride,
+                                    const void *b, size_t b_stride, void *c, size_t c_stride);
+
+/* blas_product_add with alpha 1, without `add`. */
 void blas_product(enum dtype dtype, enum blas_side b_side, size_t m, size_t n, size_t k, const void *a, size_t a_stride,
                   const void *b, size_t b_stride, void *c, size_t c_stride);
 

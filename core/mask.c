@@ -153,6 +153,12 @@ static void add_alibi(const struct mask *mask, double slope, int64_t p, size_t f
     }
 }
 
+double mask_distance(const struct mask *mask, size_t b, size_t i, size_t j)
+{
+    int64_t r = mask->key_position ? mask->key_position[j] : (int64_t)j;
+    return fabs((double)query_position(mask, b, i) - (double)r);
+}
+
 void mask_add_bias(const struct mask *mask, size_t b, size_t h, size_t i, size_t from, size_t to, void *row)
 {
     if (mask->bias.data && mask->dtype == DTYPE_FLOAT64)

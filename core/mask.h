@@ -57,6 +57,9 @@ struct mask_span mask_row(const struct mask *mask, size_t b, size_t h, size_t i,
 bool mask_has_bias(const struct mask *mask);
 void mask_add_bias(const struct mask *mask, size_t b, size_t h, size_t i, size_t from, size_t to, void *row);
 
+/* |P(i) - R(j)| in batch b. */
+double mask_distance(const struct mask *mask, size_t b, size_t i, size_t j);
+
 /* Standard ALiBi slopes of `heads` heads (Press, Smith, Lewis 2022): 2^(-8(t+1)/H) for a power of two; otherwise with N
  * the largest power of two below H those of N, then 2^(-4(2t+1)/N). */
 void mask_alibi_slopes(size_t heads, double *slopes);

@@ -57,6 +57,7 @@ enum variant {
     VARIANT_SOFTMAX,
     VARIANT_LINEAR,             /* Q (K^T V), no softmax */
     VARIANT_MASK_AFTER_SOFTMAX, /* hidden weights zeroed after a softmax over all keys */
+    VARIANT_MASK_WITH_ZERO,     /* hidden scores become 0, not -infinity, and go through the softmax */
 };
 
 /* Form A is q, k, v; form B is x (and context) with weights; form C x (and context) with `latent`. Shapes as in the

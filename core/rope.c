@@ -33,13 +33,23 @@ static void turn_row(const struct rope_request *rope, struct tensor t, size_t at
     }
 }
 
-void rope_apply(const struct rope_request *rope, struct tensor t, struct integers list, size_t first)
+static void turn_rows(const struct rope_request *rope, struct tensor t, struct integers list, size_t first, double sign)
 {
     for (size_t b = 0; b < t.shape[0]; b++)
         for (size_t h = 0; h < t.shape[1]; h++)
             for (size_t x = 0; x < t.shape[2]; x++) {
                 size_t entry = list.rows ? b * t.shape[2] + x : x;
                 double position = list.values ? (double)list.values[entry] : (double)(first + x);
-                turn_row(rope, t, b * t.stride[0] + h * t.stride[1] + x * t.stride[2], position);
+                turn_row(rope, t, b * t.stride[0] + h * t.stride[1] + x * t.stride[2], sign * position);
             }
+}
+
+void rope_apply(const struct rope_request *rope, struct tensor t, struct integers list, size_t first)
+{
+    turn_rows(rope, t, list, first, 1);
+}
+
+void rope_undo(const struct rope_request *rope, struct tensor t, struct integers list, size_t first)
+{
+    turn_rows(rope, t, list, first, -1);
 }

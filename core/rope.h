@@ -9,4 +9,7 @@
  * and turns are computed in double. Positions: `list` ([rows] or [b][rows]), or first, first + 1, ... */
 void rope_apply(const struct rope_request *rope, struct tensor t, struct integers list, size_t first);
 
+/* The turn back, by -p: what a gradient goes through, for a rotation's transpose is its inverse. */
+void rope_undo(const struct rope_request *rope, struct tensor t, struct integers list, size_t first);
+
 #endif

@@ -24,6 +24,7 @@ struct rows {
     struct attention_rows at;
     void *of[QUANTITY_COUNT];
     size_t output_stride;
+    double *log_sums; /* of the block's rows; or NULL */
     unsigned char *state;
 };
 

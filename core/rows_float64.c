@@ -13,3 +13,5 @@
 #include "core/rows.inc"
 
 #include "core/fused.inc"
+
+#include "core/backward.inc"

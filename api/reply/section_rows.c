@@ -31,7 +31,7 @@ static const void *block_row(struct section_rows *s, enum quantity quantity, enu
     size_t bytes = attention_width(a, quantity) * dtype_size(dtype);
     if (!s->block || query < first_query(a, s->at) || query >= first_query(a, s->at) + s->at.count) {
         size_t block = section_rows_block(a, query);
-        struct attention_results results = {{0}};
+        struct attention_results results = {.of = {0}};
         section_rows_close(s);
         s->at = attention_block(a, block);
         s->block = malloc(s->at.count * bytes);

@@ -71,7 +71,7 @@ bool query_steps_read(struct query_steps *q, const struct attention *a, size_t b
 {
     size_t block = section_rows_block(a, (b * a->heads + h) * a->queries + i);
     struct attention_rows at = attention_block(a, block);
-    struct attention_results results = {{0}};
+    struct attention_results results = {.of = {0}};
     *q = (struct query_steps){.a = a, .b = b, .h = h, .i = i};
     bool good = make_rooms(a, at.count, &results) && attention_block_run(a, block, &results) &&
                 take_row(q, &results, i - at.first);

@@ -31,7 +31,7 @@ void reference_sizes(struct reference *ref, const struct attention_request *requ
     ref->scale = request->has_scale ? request->scale : 1 / sqrt((double)ref->d_k);
 }
 
-static double dropout_uniform(int64_t seed, size_t index)
+double reference_dropout(int64_t seed, size_t index)
 {
     uint64_t z = (uint64_t)seed + (index + 1) * UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -86,6 +86,7 @@ static void fill_scores(const struct reference *ref, const struct row *row, doub
 static bool fill_masked(const struct reference *ref, const struct row *row)
 {
     bool any = false, after = ref->request->variant == VARIANT_MASK_AFTER_SOFTMAX;
+    bool zero = ref->request->variant == VARIANT_MASK_WITH_ZERO;
     double cap = ref->request->softcap;
     for (size_t j = 0; j < ref->keys; j++) {
         double s = row->of[QUANTITY_SCALED][j];
@@ -98,13 +99,19 @@ static bool fill_masked(const struct reference *ref, const struct row *row)
             sees = sees && !isinf(bias);
         }
         row->of[QUANTITY_ALLOWED][j] = sees;
-        row->of[QUANTITY_MASKED][j] = sees || after ? s : -INFINITY;
+        row->of[QUANTITY_MASKED][j] = sees || after ? s : zero ? 0 : -INFINITY;
         any = any || sees;
     }
     return any;
 }
 
-static void fill_softmax(const struct reference *ref, const struct row *row)
+/* Whether key j keeps its weight: a visible one, and with mask_with_zero every key of a row that sees any. */
+static bool keeps_weight(const struct reference *ref, const struct row *row, bool any, size_t j)
+{
+    return ref->request->variant == VARIANT_MASK_WITH_ZERO ? any : row->of[QUANTITY_ALLOWED][j] != 0;
+}
+
+static void fill_softmax(const struct reference *ref, const struct row *row, bool any)
 {
     const double *masked = row->of[QUANTITY_MASKED];
     const double *sinks = ref->request->sinks.values;
@@ -123,7 +130,7 @@ static void fill_softmax(const struct reference *ref, const struct row *row)
     *row->of[QUANTITY_LOG_SUM_EXP] = sum > 0 ? max + log(sum) : -INFINITY;
     for (size_t j = 0; j < ref->keys; j++) {
         double weight = sum > 0 ? row->of[QUANTITY_EXP][j] / sum : 0;
-        row->of[QUANTITY_WEIGHTS][j] = row->of[QUANTITY_ALLOWED][j] != 0 ? weight : 0;
+        row->of[QUANTITY_WEIGHTS][j] = keeps_weight(ref, row, any, j) ? weight : 0;
     }
 }
 
@@ -134,9 +141,9 @@ static void fill_stats(const struct reference *ref, const struct row *row, bool 
         double weight = row->of[QUANTITY_WEIGHTS][j];
         entropy -= weight > 0 ? weight * log2(weight) : 0;
         sum += weight;
-        if (weight > max && row->of[QUANTITY_ALLOWED][j] != 0)
+        if (weight > max && keeps_weight(ref, row, any, j))
             argmax = (double)j;
-        if (row->of[QUANTITY_ALLOWED][j] != 0)
+        if (keeps_weight(ref, row, any, j))
             max = fmax(max, weight);
     }
     *row->of[QUANTITY_ENTROPY_BITS] = entropy;
@@ -150,7 +157,7 @@ static void fill_dropped(const struct reference *ref, const struct row *row)
     const struct attention_request *request = ref->request;
     size_t first = ((row->b * ref->heads + row->h) * ref->queries + row->i) * ref->keys;
     for (size_t j = 0; j < ref->keys; j++) {
-        bool kept = dropout_uniform(request->dropout_seed, first + j) >= request->dropout_p;
+        bool kept = reference_dropout(request->dropout_seed, first + j) >= request->dropout_p;
         row->of[QUANTITY_DROPPED][j] = kept ? row->of[QUANTITY_WEIGHTS][j] / (1 - request->dropout_p) : 0;
     }
 }
@@ -175,7 +182,7 @@ static void fill_row(const struct reference *ref, const struct row *row, double 
         memcpy(row->of[QUANTITY_WEIGHTS], row->of[QUANTITY_SCALED], ref->keys * sizeof(double));
     } else {
         bool any = fill_masked(ref, row);
-        fill_softmax(ref, row);
+        fill_softmax(ref, row, any);
         fill_stats(ref, row, any);
         if (ref->request->has_dropout)
             fill_dropped(ref, row);

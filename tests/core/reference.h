@@ -29,6 +29,10 @@ bool reference_sees(const struct reference *ref, size_t b, size_t h, size_t i, s
 bool reference_has_bias(const struct attention_request *request);
 double reference_bias(const struct reference *ref, size_t b, size_t h, size_t i, size_t j);
 
+/* |P(i) - R(j)|, and the uniform number of dropout for weight `index`. */
+double reference_distance(const struct reference *ref, size_t b, size_t i, size_t j);
+double reference_dropout(int64_t seed, size_t index);
+
 /* What enters the scores: row i of the queries of head h, row j of the keys and one value of head g; j counts the past,
  * whose keys are rotated already. */
 void reference_query(const struct reference *ref, size_t b, size_t h, size_t i, double *row);

@@ -87,6 +87,11 @@ static double standard_slope(size_t heads, size_t h)
     return pow(2, -power / (double)n);
 }
 
+double reference_distance(const struct reference *ref, size_t b, size_t i, size_t j)
+{
+    return fabs((double)(query_position(ref, b, i) - key_position(ref, j)));
+}
+
 double reference_bias(const struct reference *ref, size_t b, size_t h, size_t i, size_t j)
 {
     const struct mask_request *mask = &ref->request->mask;
@@ -94,5 +99,5 @@ double reference_bias(const struct reference *ref, size_t b, size_t h, size_t i,
     if (!mask->alibi)
         return bias;
     double slope = mask->alibi_slopes.values != NULL ? mask->alibi_slopes.values[h] : standard_slope(ref->heads, h);
-    return bias - slope * fabs((double)(query_position(ref, b, i) - key_position(ref, j)));
+    return bias - slope * reference_distance(ref, b, i, j);
 }

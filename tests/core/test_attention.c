@@ -305,7 +305,7 @@ START_TEST(a_cancelled_request_stops)
     trial_start(&trial, trial_shape_plain(DTYPE_FLOAT64, 200, 200, 8, 8), &draw);
     ck_assert(attention_check(&trial.attention, &trial.request, &err));
     ck_assert(attention_prepare(&trial.attention, trial.arena, NULL, &err));
-    struct attention_results results = {{NULL}};
+    struct attention_results results = {.of = {NULL}};
     results.of[QUANTITY_OUTPUT] = trial_room(&trial, QUANTITY_OUTPUT);
     atomic_bool cancel = true;
     ck_assert(!attention_run(&trial.attention, &results, NULL, &cancel, trial.arena, &err));

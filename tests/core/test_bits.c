@@ -89,7 +89,7 @@ START_TEST(what_is_wanted_changes_no_bit)
         start_busy(&all, seed);
         output = some = all;
         trial_run(&all, NULL);
-        struct attention_results wanted = {{NULL}};
+        struct attention_results wanted = {.of = {NULL}};
         wanted.of[QUANTITY_OUTPUT] = trial_room(&all, QUANTITY_OUTPUT);
         run_wanting(&output, &wanted);
         assert_same_bits(&all, &output, seed, "output alone");
@@ -116,7 +116,7 @@ static const char *rows_at(const struct trial *trial, enum quantity x, struct at
 static void assert_block_repeats(struct trial *trial, size_t block, uint64_t seed)
 {
     struct attention_rows rows = attention_block(&trial->attention, block);
-    struct attention_results again = {{NULL}};
+    struct attention_results again = {.of = {NULL}};
     for (size_t x = QUANTITY_WEIGHTS; x < QUANTITY_PRODUCTS; x++)
         if (x != QUANTITY_LOG_SUM_EXP && trial->results.of[x] != NULL && (x + block + seed) % 3 != 0)
             again.of[x] = trial_room(trial, (enum quantity)x);

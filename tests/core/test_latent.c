@@ -76,7 +76,7 @@ static void start(struct run *run, struct sizes z, struct draw *draw)
 
 static bool try_run(struct run *run, struct pool *pool, struct error *err)
 {
-    struct attention_results results = {{0}};
+    struct attention_results results = {.of = {0}};
     if (!attention_check(&run->a, &run->request, err) || !attention_prepare(&run->a, run->arena, pool, err))
         return false;
     run->output = arena_calloc(run->arena, attention_count(&run->a, QUANTITY_OUTPUT), sizeof(double), err);

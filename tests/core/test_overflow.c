@@ -47,7 +47,7 @@ static void fill_row(struct tensor t, size_t row, double value)
 /* attention_run with the output alone must say what it says with everything. */
 static bool try_output_alone(struct trial *trial, struct error *err)
 {
-    struct attention_results wanted = {{NULL}};
+    struct attention_results wanted = {.of = {NULL}};
     if (!attention_check(&trial->attention, &trial->request, err) ||
         !attention_prepare(&trial->attention, trial->arena, NULL, err))
         return false;

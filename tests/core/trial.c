@@ -168,7 +168,7 @@ static void fill_terms(struct trial *trial)
 bool trial_try(struct trial *trial, struct pool *pool, struct error *err)
 {
     struct attention *a = &trial->attention;
-    trial->results = (struct attention_results){{NULL}};
+    trial->results = (struct attention_results){.of = {NULL}};
     if (!attention_check(a, &trial->request, err) || !attention_prepare(a, trial->arena, pool, err))
         return false;
     for (size_t x = 0; x < QUANTITY_COUNT; x++)

@@ -125,6 +125,6 @@ void trial_options_random(struct trial *trial, struct draw *draw)
     }
     if (trial->shape.d_k % 2 == 0 && draw_chance(draw, 40))
         random_rope(trial, draw);
-    if (draw_chance(draw, 15))
-        request->variant = VARIANT_MASK_AFTER_SOFTMAX;
+    if (draw_chance(draw, 20))
+        request->variant = draw_chance(draw, 50) ? VARIANT_MASK_AFTER_SOFTMAX : VARIANT_MASK_WITH_ZERO;
 }

@@ -1,0 +1,195 @@
+/* Names and shapes of the gradients. */
+#include "core/gradient.h"
+
+static const struct {
+    const char *name;
+    enum gradient_kind kind;
+} table[GRADIENT_COUNT] = {
+#define GRADIENT_ENTRY(id, name, kind) {name, kind},
+    GRADIENTS(GRADIENT_ENTRY)
+#undef GRADIENT_ENTRY
+};
+
+const char *gradient_name(enum gradient gradient)
+{
+    return table[gradient].name;
+}
+
+enum gradient_kind gradient_kind(enum gradient gradient)
+{
+    return table[gradient].kind;
+}
+
+/* The member of the request that a tensor's gradient is shaped like. */
+static struct tensor member_of(const struct attention *a, enum gradient gradient)
+{
+    const struct attention_request *r = a->request;
+    switch (gradient) {
+    case GRADIENT_READOUT_W:
+        return r->readout_w;
+    case GRADIENT_W_O:
+        return r->w_o;
+    case GRADIENT_B_O:
+        return r->b_o;
+    case GRADIENT_BIAS:
+        return r->mask.bias;
+    case GRADIENT_Q:
+        return r->q;
+    case GRADIENT_K:
+        return r->k;
+    case GRADIENT_V:
+        return r->v;
+    case GRADIENT_PAST_K:
+        return r->past_k;
+    case GRADIENT_PAST_V:
+        return r->past_v;
+    case GRADIENT_X:
+        return r->x;
+    case GRADIENT_CONTEXT:
+        return r->context;
+    case GRADIENT_W_Q:
+        return r->w_q;
+    case GRADIENT_W_K:
+        return r->w_k;
+    case GRADIENT_W_V:
+        return r->w_v;
+    case GRADIENT_B_Q:
+        return r->b_q;
+    case GRADIENT_B_K:
+        return r->b_k;
+    case GRADIENT_B_V:
+        return r->b_v;
+    default:
+        return (struct tensor){0};
+    }
+}
+
+static const char *bringer_of(enum gradient gradient)
+{
+    switch (gradient) {
+    case GRADIENT_W_O:
+        return "w_o would bring it";
+    case GRADIENT_B_O:
+        return "w_o with b_o would bring it";
+    case GRADIENT_BIAS:
+        return "mask.bias would bring it";
+    case GRADIENT_Q:
+    case GRADIENT_K:
+    case GRADIENT_V:
+        return "the form q, k, v would bring it; with x, inputs has them";
+    case GRADIENT_PAST_K:
+    case GRADIENT_PAST_V:
+        return "past would bring it";
+    case GRADIENT_CONTEXT:
+        return "context would bring it";
+    case GRADIENT_B_Q:
+    case GRADIENT_B_K:
+    case GRADIENT_B_V:
+        return "a bias of that projection would bring it";
+    case GRADIENT_READOUT_W:
+        return "backward.target would bring it";
+    default:
+        return "x with w_q, w_k and w_v would bring it";
+    }
+}
+
+static const char *lacks_step(const struct attention *a, enum gradient gradient)
+{
+    const struct attention_request *r = a->request;
+    if (gradient == GRADIENT_CAPPED || gradient == GRADIENT_SOFTCAP)
+        return r->softcap > 0 ? NULL : "softcap would bring it";
+    if (gradient == GRADIENT_BIASED)
+        return r->mask.bias.data || r->mask.alibi ? NULL : "mask.bias or mask.alibi would bring it";
+    if (gradient == GRADIENT_ALIBI)
+        return r->mask.alibi ? NULL : "mask.alibi would bring it";
+    if (gradient == GRADIENT_SINKS)
+        return r->sinks.values ? NULL : "sinks would bring it";
+    if (gradient == GRADIENT_DROPPED)
+        return r->has_dropout ? NULL : "dropout would bring it";
+    return NULL;
+}
+
+static bool needs_softmax(enum gradient gradient)
+{
+    return gradient == GRADIENT_ROW_DOT || gradient == GRADIENT_MASKED || gradient == GRADIENT_JACOBIAN;
+}
+
+const char *gradient_lacks(const struct attention *a, enum gradient gradient)
+{
+    if (a->request->variant == VARIANT_LINEAR && needs_softmax(gradient))
+        return "variant linear has no softmax, so it has no such step";
+    if (gradient_kind(gradient) != GRADIENT_TENSOR || gradient == GRADIENT_ALIBI || gradient == GRADIENT_SINKS)
+        return lacks_step(a, gradient);
+    if (gradient == GRADIENT_OUTPUT || gradient == GRADIENT_INPUTS_Q || gradient == GRADIENT_INPUTS_K ||
+        gradient == GRADIENT_INPUTS_V)
+        return NULL;
+    return member_of(a, gradient).data ? NULL : bringer_of(gradient);
+}
+
+/* [b][h][rows][width] without the axes that the reply has not. */
+static struct tensor split_shape(const struct attention *a, size_t heads, size_t rows, size_t width)
+{
+    const size_t full[4] = {a->batch, heads, rows, width};
+    size_t shape[TENSOR_RANK_MAX];
+    size_t rank = 0;
+    for (size_t axis = 0; axis < 4; axis++)
+        if ((axis != 0 || a->has_batch) && (axis != 1 || a->has_heads))
+            shape[rank++] = full[axis];
+    return tensor_dense(a->dtype, rank, shape, NULL);
+}
+
+static struct tensor output_shape(const struct attention *a)
+{
+    const size_t packed[3] = {a->batch, a->queries, a->d_out};
+    if (!a->packed)
+        return split_shape(a, a->heads, a->queries, a->d_v);
+    return tensor_dense(a->dtype, 2U + a->has_batch, packed + !a->has_batch, NULL);
+}
+
+static struct tensor pair_shape(const struct attention *a, size_t width)
+{
+    struct tensor rows = split_shape(a, a->heads, a->queries, a->keys);
+    rows.shape[rows.rank] = width;
+    return tensor_dense(a->dtype, rows.rank + (width > 0), rows.shape, NULL);
+}
+
+struct tensor gradient_shape(const struct attention *a, enum gradient gradient)
+{
+    struct tensor t;
+    switch (gradient) {
+    case GRADIENT_OUTPUT:
+        return output_shape(a);
+    case GRADIENT_ALIBI:
+    case GRADIENT_SINKS:
+        return tensor_dense(a->dtype, 1, &a->heads, NULL);
+    case GRADIENT_INPUTS_Q:
+        return split_shape(a, a->heads, a->queries, a->d_k);
+    case GRADIENT_INPUTS_K:
+        return split_shape(a, a->kv_heads, a->keys, a->d_k);
+    case GRADIENT_INPUTS_V:
+        return split_shape(a, a->kv_heads, a->keys, a->d_v);
+    case GRADIENT_ROW_DOT:
+        t = split_shape(a, a->heads, a->queries, 1);
+        return tensor_dense(a->dtype, t.rank - 1, t.shape, NULL);
+    case GRADIENT_SOFTCAP:
+    case GRADIENT_SCALE:
+        return (struct tensor){.dtype = a->dtype};
+    case GRADIENT_JACOBIAN:
+        return pair_shape(a, a->keys);
+    case GRADIENT_PRODUCTS:
+        return pair_shape(a, a->d_k);
+    default:
+        t = member_of(a, gradient);
+        return t.data ? tensor_dense(a->dtype, t.rank, t.shape, NULL) : pair_shape(a, 0);
+    }
+}
+
+size_t gradient_count(const struct attention *a, enum gradient gradient)
+{
+    struct tensor t = gradient_shape(a, gradient);
+    size_t count = 1;
+    for (size_t axis = 0; axis < t.rank; axis++)
+        if (!size_multiply(count, t.shape[axis], &count))
+            return (size_t)-1;
+    return count;
+}
