@@ -75,7 +75,7 @@ curl_LIBS = $(call once,curl_LIBS,$(PKG_CONFIG) --libs libcurl)
 LAYERS := core api server
 core_ROOMS := core/cache core
 api_ROOMS := api/numbers api/json api/request api/reply api/text api/explain api/openapi api
-server_ROOMS := server/watch server/config server/http server/listen server/exchange server/run
+server_ROOMS := server/watch server/config server/http server/tls server/listen server/exchange server/run
 core_BELOW :=
 api_BELOW := core
 server_BELOW := core api
@@ -286,7 +286,7 @@ forbid = @! grep -nE '^ *\# *include *[<"]($(2))' $(1) /dev/null || { echo "$(3)
 lint-layers:
 	$(call forbid,$(wildcard $(core_ROOMS:%=%/*.[ch])),jansson|microhttpd|zlib|api/|server/|sys/socket,core knows nothing but numbers)
 	$(call forbid,$(filter-out core/blas.c,$(SOURCES)),cblas,only core/blas.c includes cblas.h)
-	$(call forbid,$(filter-out server/listen/tls.c,$(SOURCES)),gnutls,only server/listen/tls.c includes GnuTLS)
+	$(call forbid,$(filter-out server/tls/%,$(SOURCES)),gnutls/,only server/tls includes GnuTLS)
 	$(call forbid,$(wildcard $(api_ROOMS:%=%/*.[ch])),microhttpd|server/|sys/socket,api knows nothing of HTTP and sockets)
 	$(call forbid,$(wildcard $(server_ROOMS:%=%/*.[ch])),jansson,server leaves JSON to api)
 	$(call forbid,$(wildcard tests/http/*.[ch]),core/|api/|server/,tests over HTTP see only the running program)

@@ -39,39 +39,3 @@ bool listen_address_split(const char *place, char *out, size_t size, unsigned *p
     snprintf(out, size, "%.*s", (int)length, start);
     return length > 0 && (brackets || !memchr(start, ':', length));
 }
-
-struct name {
-    struct sockaddr_storage socket;
-    socklen_t size;
-};
-
-static bool find_name(struct name *name, int descriptor)
-{
-    *name = (struct name){.size = sizeof name->socket};
-    return getsockname(descriptor, (struct sockaddr *)&name->socket, &name->size) == 0;
-}
-
-static in_port_t find_port(const struct name *name)
-{
-    return name->socket.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)(const void *)&name->socket)->sin6_port
-                                              : ((const struct sockaddr_in *)(const void *)&name->socket)->sin_port;
-}
-
-static bool is_zero(const struct address *address)
-{
-    static const unsigned char zero[ADDRESS_BYTES];
-    return memcmp(address->bytes, zero, sizeof zero) == 0;
-}
-
-bool listen_address_has(int listener, int connection)
-{
-    struct name ours;
-    struct name its;
-    if (!find_name(&ours, listener) || !find_name(&its, connection) || ours.socket.ss_family != its.socket.ss_family)
-        return false;
-    if (ours.socket.ss_family == AF_UNIX)
-        return ours.size == its.size && memcmp(&ours.socket, &its.socket, ours.size) == 0;
-    const struct address here = address_of((const struct sockaddr *)&ours.socket);
-    const struct address there = address_of((const struct sockaddr *)&its.socket);
-    return find_port(&ours) == find_port(&its) && (is_zero(&here) || memcmp(&here, &there, sizeof here) == 0);
-}

@@ -12,7 +12,4 @@ bool listen_address_split(const char *place, char *out, size_t size, unsigned *p
 /* The path that "unix:PATH" names; NULL for other addresses. */
 const char *listen_address_path(const char *address);
 
-/* Whether the connection came in by the listener, and not by another of the process. */
-bool listen_address_has(int listener, int connection);
-
 #endif

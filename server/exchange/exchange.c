@@ -11,6 +11,7 @@
 #include "server/http/content_encoding.h"
 #include "server/http/page_cache.h"
 #include "server/listen/client_limits.h"
+#include "server/listen/connection_cut.h"
 #include "server/listen/connections.h"
 #include "server/watch/clock.h"
 #include "server/watch/printable.h"
@@ -153,7 +154,7 @@ static bool store(struct exchange *x, const char *data, size_t size)
 
 static bool was_told(const struct exchange *x)
 {
-    return x->peer && connections_told(x->peer) != PROBLEM_NONE;
+    return x->peer && connection_cut_told(x->peer) != PROBLEM_NONE;
 }
 
 /* A refused body is read on for a while: a reply sent in the middle of it may be lost. One without a length that goes
@@ -169,7 +170,7 @@ static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
     if (x->received > enough && x->peer && !was_told(x)) {
         if (x->refusal.code == PROBLEM_NONE)
             refuse_size(x);
-        connections_refuse(x->service->connections, x->peer, &x->refusal);
+        connection_cut_refuse(x->peer, &x->refusal);
     }
     *size = 0;
     return MHD_YES;
@@ -319,7 +320,7 @@ static void note_cut(struct exchange *x)
 {
     if (x->status != 0)
         return;
-    x->problem = connections_told(x->peer);
+    x->problem = connection_cut_told(x->peer);
     x->status = x->problem == PROBLEM_NONE ? 0 : problem_status(x->problem);
 }
 

@@ -1,140 +1,255 @@
-/* Open connections and their deadlines. */
+/* Open connections. */
 #include "server/listen/connections.h"
 
-#include "server/config/listen_address.h"
 #include "server/config/settings.h"
-#include "server/http/request_id.h"
 #include "server/listen/client_limits.h"
-#include "server/listen/tls.h"
 #include "server/watch/clock.h"
 
-#include <linux/sockios.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
-#define ORIGIN_SIZE 128
-#define ABANDONED_MAX 64 /* waits given up in one go */
-#define GONE_MILLISECONDS 200
-#define STATE_BITS 3 /* the deadline, in ms, is above them: both change in one step */
-
-struct entry {
-    struct connection peer; /* first: a peer is its entry */
-    struct entry *previous, *next;
-    struct connection_wait held;
-    struct raw_refusal of; /* the request whose body is being read; its texts are below */
-    char id[REQUEST_ID_SIZE];
-    char origin[ORIGIN_SIZE];
-    int descriptor;
-    _Atomic uint64_t wait; /* state and deadline */
-    _Atomic int64_t moved; /* when a request last began or ended */
-    atomic_int told;       /* the problem that was sent from outside */
-    uint64_t gone;         /* the reaper's: when it saw in milliseconds that the other side sends no more; 0: not yet */
-};
+#define STATE_BITS 3  /* of a wait; the deadline is above them */
+#define END_SECONDS 2 /* to take what is left of the last reply, by TLS */
+#define MILLISECOND 1000000
 
 struct connections {
     const struct settings *settings;
-    struct client_limits *clients;
-    int side;
-    pthread_mutex_t mutex; /* the list, and that a listed descriptor is open */
-    struct entry *first;
-    size_t open;
+    struct connections_room room;
+    struct client_limits *clients; /* the event thread's */
+    struct MHD_Daemon *daemon;
+    pthread_mutex_t mutex;
+    struct connection *first, *last;
+    size_t open, side;
     atomic_size_t suspended; /* that someone has still to resume */
     atomic_bool stopping;
 };
 
 static uint64_t pack_wait(enum connection_state state, int64_t deadline)
 {
-    return (uint64_t)(deadline / 1000000) << STATE_BITS | (uint64_t)state;
+    return (uint64_t)(deadline / MILLISECOND) << STATE_BITS | (uint64_t)state;
 }
 
-static enum connection_state find_state(uint64_t wait)
+enum connection_state connections_state(uint64_t wait)
 {
     return (enum connection_state)(wait & ((1u << STATE_BITS) - 1));
 }
 
-struct connections *connections_new(const struct settings *settings, struct client_limits *clients, int side)
+uint64_t connections_deadline(uint64_t wait)
 {
-    struct connections *peers = calloc(1, sizeof *peers);
-    if (!peers)
+    return wait >> STATE_BITS;
+}
+
+uint64_t connections_with_state(uint64_t wait, enum connection_state state)
+{
+    return connections_deadline(wait) << STATE_BITS | (uint64_t)state;
+}
+
+size_t connections_all(const struct connections_room *room)
+{
+    return room->usual + room->reserve + room->side + 2 * room->slack;
+}
+
+static size_t limit(size_t value, size_t least, size_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+bool connections_find_room(struct connections_room *room, size_t usual, size_t places)
+{
+    *room = (struct connections_room){.usual = usual,
+                                      .reserve = limit(places / 4, 4, 256),
+                                      .side = limit(places / 16, 4, 64),
+                                      .slack = limit(places / 16, 2, 64)};
+    size_t rest = connections_all(room) - usual;
+    if (places <= rest)
+        return false;
+    room->usual = limit(usual, 1, places - rest);
+    return true;
+}
+
+struct connections *connections_new(const struct settings *settings, struct client_limits *clients,
+                                    const struct connections_room *room)
+{
+    struct connections *connections = calloc(1, sizeof *connections);
+    if (!connections)
         return NULL;
-    peers->settings = settings;
-    peers->clients = clients;
-    peers->side = side;
-    pthread_mutex_init(&peers->mutex, NULL);
-    return peers;
+    connections->settings = settings;
+    connections->room = *room;
+    connections->clients = clients;
+    pthread_mutex_init(&connections->mutex, NULL);
+    return connections;
 }
 
-void connections_free(struct connections *peers)
+void connections_free(struct connections *connections)
 {
-    if (!peers)
+    if (!connections)
         return;
-    pthread_mutex_destroy(&peers->mutex);
-    free(peers);
+    pthread_mutex_destroy(&connections->mutex);
+    free(connections);
 }
 
-static void add_entry(struct connections *peers, struct entry *entry)
+void connections_serve(struct connections *connections, struct MHD_Daemon *daemon)
 {
-    pthread_mutex_lock(&peers->mutex);
-    entry->next = peers->first;
-    if (peers->first)
-        peers->first->previous = entry;
-    peers->first = entry;
-    if (++peers->open > peers->settings->max_connections)
-        entry->peer.excess = PROBLEM_CONNECTIONS;
-    pthread_mutex_unlock(&peers->mutex);
+    connections->daemon = daemon;
 }
 
-static void remove_entry(struct connections *peers, struct entry *entry)
+static void list(struct connections *connections, struct connection *connection)
 {
-    pthread_mutex_lock(&peers->mutex);
-    if (entry->previous)
-        entry->previous->next = entry->next;
+    connections_lock(connections);
+    connection->next = connections->first;
+    if (connections->first)
+        connections->first->previous = connection;
     else
-        peers->first = entry->next;
-    if (entry->next)
-        entry->next->previous = entry->previous;
-    peers->open--;
-    pthread_mutex_unlock(&peers->mutex);
-    client_limits_close(peers->clients, entry->peer.client);
-    free(entry);
+        connections->last = connection;
+    connections->first = connection;
+    connections->open++;
+    connections->side += connection->side;
+    if (!connection->side && connections->open - connections->side > connections->room.usual)
+        connection->excess = PROBLEM_CONNECTIONS;
+    connections_unlock(connections);
 }
 
-static struct entry *open_entry(struct connections *peers, struct MHD_Connection *connection)
+/* Under the lock. */
+static void unlist(struct connection *connection)
 {
-    struct entry *entry = calloc(1, sizeof *entry);
-    if (!entry)
+    struct connections *connections = connection->table;
+    if (connection->previous)
+        connection->previous->next = connection->next;
+    else
+        connections->first = connection->next;
+    if (connection->next)
+        connection->next->previous = connection->previous;
+    else
+        connections->last = connection->previous;
+    connections->open--;
+    connections->side -= connection->side;
+}
+
+struct connection *connections_add(struct connections *connections, int descriptor, const struct sockaddr *address,
+                                   bool side)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (!connection)
         return NULL;
     int64_t now = clock_now();
-    entry->descriptor = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    atomic_store(&entry->wait, pack_wait(CONNECTION_HEAD, now + clock_from_seconds(peers->settings->header_timeout)));
-    atomic_store(&entry->moved, now);
-    entry->peer.address =
-        address_of(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
-    address_print(&entry->peer.address, entry->peer.name);
-    entry->peer.client = client_limits_open(peers->clients, &entry->peer.address);
-    size_t limit = peers->settings->max_client_connections;
-    if (limit > 0 && client_limits_connections(entry->peer.client) > limit)
-        entry->peer.excess = PROBLEM_CLIENT_CONNECTIONS;
-    entry->peer.side = peers->side >= 0 && listen_address_has(peers->side, entry->descriptor);
-    add_entry(peers, entry);
-    return entry;
+    int64_t deadline = now + clock_from_seconds(connections->settings->header_timeout);
+    connection->table = connections;
+    connection->outer = descriptor;
+    connection->inner = -1;
+    connection->side = side;
+    connection->opened = now;
+    connection->address = address_of(address);
+    address_print(&connection->address, connection->name);
+    atomic_store(&connection->wait, pack_wait(CONNECTION_HEAD, deadline));
+    atomic_store(&connection->moved, now);
+    list(connections, connection);
+    return connection;
+}
+
+/* The lock is held until the socket is libmicrohttpd's, so that connections_stop comes before or after it. */
+bool connections_hand_over(struct connection *connection, int descriptor, const struct sockaddr *address,
+                           socklen_t size)
+{
+    struct connections *connections = connection->table;
+    connections_lock(connections);
+    bool stopping = atomic_load(&connections->stopping);
+    connection->inner = descriptor;
+    bool taken = !stopping && MHD_add_connection(connections->daemon, descriptor, address, size) == MHD_YES;
+    if (!taken)
+        connection->inner = -1;
+    connections_unlock(connections);
+    if (stopping)
+        close(descriptor);
+    return taken;
+}
+
+/* libmicrohttpd may still have it: then it goes when that is done. */
+void connections_leave(struct connection *connection)
+{
+    struct connections *connections = connection->table;
+    connections_lock(connections);
+    bool last = connection->inner < 0;
+    connection->tls = NULL;
+    connection->outer = -1;
+    if (last)
+        unlist(connection);
+    connections_unlock(connections);
+    if (last)
+        free(connection);
+}
+
+void connections_remove(struct connection *connection)
+{
+    struct connections *connections = connection->table;
+    connections_lock(connections);
+    unlist(connection);
+    connections_unlock(connections);
+    free(connection);
+}
+
+/* A socket that libmicrohttpd closed before it started serving it may have left another connection of that number
+ * behind: the youngest is meant. */
+static struct connection *find_handed_over(struct connections *connections, int descriptor)
+{
+    struct connection *found = connections->first;
+    while (found && (found->started || found->inner != descriptor))
+        found = found->next;
+    return found;
+}
+
+static void limit_client(struct connections *connections, struct connection *connection)
+{
+    size_t limit = connections->settings->max_client_connections;
+    connection->client = client_limits_open(connections->clients, &connection->address);
+    if (limit > 0 && client_limits_connections(connection->client) > limit && connection->excess == PROBLEM_NONE)
+        connection->excess = PROBLEM_CLIENT_CONNECTIONS;
+}
+
+static struct connection *start(struct connections *connections, int descriptor)
+{
+    connections_lock(connections);
+    struct connection *connection = find_handed_over(connections, descriptor);
+    if (connection)
+        connection->started = true;
+    connections_unlock(connections);
+    if (connection)
+        limit_client(connections, connection);
+    return connection;
+}
+
+/* What the relay still holds goes on to the client. */
+static void leave_to_relay(struct connection *connection)
+{
+    int64_t now = clock_now();
+    connection->inner = -1;
+    atomic_store(&connection->moved, now);
+    atomic_store(&connection->wait, pack_wait(CONNECTION_END, now + END_SECONDS * CLOCK_SECOND));
+}
+
+static void finish(struct connections *connections, struct connection *connection)
+{
+    client_limits_close(connections->clients, connection->client);
+    connections_lock(connections);
+    bool relayed = connection->tls != NULL;
+    if (relayed)
+        leave_to_relay(connection);
+    else
+        unlist(connection);
+    connections_unlock(connections);
+    if (!relayed)
+        free(connection);
 }
 
 void connections_notice(void *context, struct MHD_Connection *connection, void **socket_context,
                         enum MHD_ConnectionNotificationCode code)
 {
-    struct connections *peers = context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        *socket_context = open_entry(peers, connection);
+        *socket_context =
+            start(context, MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
     else if (*socket_context)
-        remove_entry(peers, *socket_context);
+        finish(context, *socket_context);
 }
 
 struct connection *connections_find(struct MHD_Connection *connection)
@@ -142,237 +257,99 @@ struct connection *connections_find(struct MHD_Connection *connection)
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-bool connections_move(struct connection *peer, enum connection_state state, int64_t deadline)
+bool connections_move(struct connection *connection, enum connection_state state, int64_t deadline)
 {
-    struct entry *entry = (struct entry *)peer;
-    uint64_t before = atomic_load_explicit(&entry->wait, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(&connection->wait, memory_order_relaxed);
+    atomic_store_explicit(&connection->asked, true, memory_order_relaxed);
     if (state == CONNECTION_IDLE || state == CONNECTION_HEAD)
-        atomic_store_explicit(&entry->moved, clock_now(), memory_order_relaxed);
+        atomic_store_explicit(&connection->moved, clock_now(), memory_order_relaxed);
     do {
-        if (find_state(before) == CONNECTION_CUT)
+        if (connections_state(before) == CONNECTION_CUT)
             return false;
-    } while (!atomic_compare_exchange_weak(&entry->wait, &before, pack_wait(state, deadline)));
+    } while (!atomic_compare_exchange_weak(&connection->wait, &before, pack_wait(state, deadline)));
     return true;
 }
 
-bool connections_move_to_body(struct connection *peer, int64_t deadline, const struct raw_refusal *of)
+bool connections_move_to_body(struct connection *connection, int64_t deadline, const struct raw_refusal *of)
 {
-    struct entry *entry = (struct entry *)peer;
-    bool known = of->origin && strlen(of->origin) < sizeof entry->origin;
-    entry->of = *of;
-    entry->of.id = strncpy(entry->id, of->id, sizeof entry->id - 1);
-    entry->of.origin = known ? strcpy(entry->origin, of->origin) : NULL;
-    return connections_move(peer, CONNECTION_BODY, deadline);
+    bool known = of->origin && strlen(of->origin) < sizeof connection->origin;
+    connection->of = *of;
+    connection->of.id = strncpy(connection->id, of->id, sizeof connection->id - 1);
+    connection->of.origin = known ? strcpy(connection->origin, of->origin) : NULL;
+    return connections_move(connection, CONNECTION_BODY, deadline);
 }
 
-enum problem_code connections_told(const struct connection *peer)
+void connections_attach(struct connections *connections, struct connection *connection, struct connection_wait wait)
 {
-    return (enum problem_code)atomic_load(&((const struct entry *)peer)->told);
+    connections_lock(connections);
+    connection->held = wait;
+    connections_unlock(connections);
 }
 
-void connections_attach(struct connections *peers, struct connection *peer, struct connection_wait wait)
+bool connections_suspend(struct connections *connections, struct MHD_Connection *connection)
 {
-    pthread_mutex_lock(&peers->mutex);
-    ((struct entry *)peer)->held = wait;
-    pthread_mutex_unlock(&peers->mutex);
-}
-
-bool connections_suspend(struct connections *peers, struct MHD_Connection *connection)
-{
-    atomic_fetch_add(&peers->suspended, 1);
-    if (atomic_load(&peers->stopping)) {
-        atomic_fetch_sub(&peers->suspended, 1);
+    atomic_fetch_add(&connections->suspended, 1);
+    if (atomic_load(&connections->stopping)) {
+        atomic_fetch_sub(&connections->suspended, 1);
         return false;
     }
     MHD_suspend_connection(connection);
     return true;
 }
 
-void connections_resume(struct connections *peers, struct MHD_Connection *connection)
+void connections_resume(struct connections *connections, struct MHD_Connection *connection)
 {
     MHD_resume_connection(connection);
-    atomic_fetch_sub(&peers->suspended, 1);
+    atomic_fetch_sub(&connections->suspended, 1);
 }
 
-size_t connections_open(struct connections *peers)
+size_t connections_stop(struct connections *connections)
 {
-    pthread_mutex_lock(&peers->mutex);
-    size_t open = peers->open;
-    pthread_mutex_unlock(&peers->mutex);
+    connections_lock(connections);
+    atomic_store(&connections->stopping, true);
+    connections_unlock(connections);
+    return atomic_load(&connections->suspended);
+}
+
+size_t connections_open(struct connections *connections)
+{
+    connections_lock(connections);
+    size_t open = connections->open;
+    connections_unlock(connections);
     return open;
 }
 
-/* A browser opens connections ahead of need: one that never sent a byte is closed without a word. */
-static bool has_spoken(int descriptor)
+size_t connections_count(const struct connections *connections, bool side)
 {
-    struct tcp_info info = {0};
-    socklen_t size = sizeof info;
-    return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_bytes_received > 0;
+    return side ? connections->side : connections->open - connections->side;
 }
 
-/* libmicrohttpd writes nothing while it reads a request, so this is the place of the reply; inside TLS there is none.
- */
-static void tell(const struct connections *peers, struct entry *entry, enum connection_state state,
-                 const struct problem *problem)
+const struct settings *connections_settings(const struct connections *connections)
 {
-    char id[REQUEST_ID_SIZE];
-    struct raw_refusal of = {.id = id, .method = METHOD_OTHER};
-    if (!problem || tls_is_on(peers->settings))
-        return;
-    request_id_set(id, NULL);
-    if (state == CONNECTION_BODY)
-        of = entry->of;
-    if (raw_refusal_send(entry->descriptor, peers->settings, problem, &of))
-        atomic_store(&entry->told, (int)problem->code);
+    return connections->settings;
 }
 
-void connections_refuse(struct connections *peers, struct connection *peer, const struct problem *problem)
+const struct connections_room *connections_room(const struct connections *connections)
 {
-    struct entry *entry = (struct entry *)peer;
-    uint64_t wait = atomic_load(&entry->wait);
-    uint64_t told = (wait >> STATE_BITS << STATE_BITS) | (uint64_t)CONNECTION_TOLD;
-    if (tls_is_on(peers->settings) || find_state(wait) != CONNECTION_BODY ||
-        !atomic_compare_exchange_strong(&entry->wait, &wait, told))
-        return;
-    tell(peers, entry, CONNECTION_BODY, problem);
-    if (connections_told(peer) != PROBLEM_NONE)
-        shutdown(entry->descriptor, SHUT_WR);
+    return &connections->room;
 }
 
-/* Once it is cut, the event thread leaves what `tell` reads alone. `problem` NULL: it is cut without a word. */
-static void cut_entry(const struct connections *peers, struct entry *entry, uint64_t wait,
-                      const struct problem *problem)
+void connections_lock(struct connections *connections)
 {
-    enum connection_state state = find_state(wait);
-    if (!atomic_compare_exchange_strong(&entry->wait, &wait, (uint64_t)CONNECTION_CUT))
-        return;
-    tell(peers, entry, state, problem);
-    shutdown(entry->descriptor, SHUT_RDWR);
+    pthread_mutex_lock(&connections->mutex);
 }
 
-static bool has_hung_up(int descriptor)
+void connections_unlock(struct connections *connections)
 {
-    struct pollfd poller = {.fd = descriptor, .events = POLLRDHUP};
-    return poll(&poller, 1, 0) > 0;
+    pthread_mutex_unlock(&connections->mutex);
 }
 
-static bool has_unread(int descriptor)
+struct connection *connections_oldest(const struct connections *connections)
 {
-    int unread = 0;
-    return ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0;
+    return connections->last;
 }
 
-struct given_up {
-    size_t count;
-    struct {
-        struct connection_wait held;
-        enum problem_code reason;
-    } pieces[ABANDONED_MAX];
-};
-
-static void give_up(struct given_up *list, const struct entry *entry, enum problem_code reason)
+struct connection *connections_youngest(const struct connections *connections)
 {
-    if (list->count == ABANDONED_MAX)
-        return;
-    entry->held.keep(entry->held.what);
-    list->pieces[list->count].held = entry->held;
-    list->pieces[list->count++].reason = reason;
-}
-
-/* Resuming takes libmicrohttpd's locks, so it is done without ours. */
-static void abandon_all(const struct given_up *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        list->pieces[i].held.abandon(list->pieces[i].held.what, list->pieces[i].reason);
-}
-
-static void check_late(const struct connections *peers, struct entry *entry, uint64_t wait)
-{
-    static const struct problem timeout = {.code = PROBLEM_TIMEOUT,
-                                           .detail = "The rest of the request took too long to arrive."};
-    enum connection_state state = find_state(wait);
-    bool told = state == CONNECTION_BODY || (state == CONNECTION_HEAD && has_spoken(entry->descriptor));
-    if (state != CONNECTION_WORK)
-        cut_entry(peers, entry, wait, told ? &timeout : NULL);
-}
-
-/* libmicrohttpd 0.9.75 may not notice the end of a connection before it writes to it. What it has read of the request
- * but not looked at yet gets its time: whoever sends a request and shuts its side down wants an answer. */
-static void check_gone(const struct connections *peers, struct entry *entry, uint64_t wait, uint64_t now)
-{
-    static const struct problem cut_short = {.code = PROBLEM_BAD_REQUEST,
-                                             .detail = "The body ended before its announced length."};
-    enum connection_state state = find_state(wait);
-    if (entry->gone == 0)
-        entry->gone = now;
-    if (now - entry->gone >= GONE_MILLISECONDS && state != CONNECTION_WORK && state != CONNECTION_REPLY &&
-        !has_unread(entry->descriptor))
-        cut_entry(peers, entry, wait, state == CONNECTION_BODY ? &cut_short : NULL);
-}
-
-static void check_entry(const struct connections *peers, struct entry *entry, uint64_t now, struct given_up *list)
-{
-    uint64_t wait = atomic_load(&entry->wait);
-    bool late = wait >> STATE_BITS < now;
-    if (find_state(wait) == CONNECTION_CUT)
-        return;
-    bool gone = !late && has_hung_up(entry->descriptor);
-    if (entry->held.what && (late || gone))
-        give_up(list, entry, late ? PROBLEM_DEADLINE : PROBLEM_NONE);
-    else if (late)
-        check_late(peers, entry, wait);
-    else if (gone)
-        check_gone(peers, entry, wait, now);
-}
-
-void connections_reap(struct connections *peers)
-{
-    struct given_up list = {0};
-    uint64_t now = (uint64_t)(clock_now() / 1000000);
-    pthread_mutex_lock(&peers->mutex);
-    for (struct entry *entry = peers->first; entry; entry = entry->next)
-        check_entry(peers, entry, now, &list);
-    pthread_mutex_unlock(&peers->mutex);
-    abandon_all(&list);
-}
-
-size_t connections_stop(struct connections *peers)
-{
-    struct given_up list = {0};
-    atomic_store(&peers->stopping, true);
-    pthread_mutex_lock(&peers->mutex);
-    for (struct entry *entry = peers->first; entry; entry = entry->next)
-        if (entry->held.what)
-            give_up(&list, entry, PROBLEM_DRAINING);
-    pthread_mutex_unlock(&peers->mutex);
-    abandon_all(&list);
-    return atomic_load(&peers->suspended);
-}
-
-static bool has_unsent(int descriptor)
-{
-    int unsent = 0;
-    return ioctl(descriptor, SIOCOUTQ, &unsent) == 0 && unsent > 0;
-}
-
-/* A reply that was written may still be on its way to a slow reader: the connection is idle once it has arrived. */
-static bool is_silent(struct entry *entry, int64_t since)
-{
-    enum connection_state state = find_state(atomic_load(&entry->wait));
-    if (state == CONNECTION_CUT)
-        return true;
-    if (state == CONNECTION_IDLE && has_unsent(entry->descriptor))
-        atomic_store(&entry->moved, clock_now());
-    return (state == CONNECTION_IDLE || state == CONNECTION_HEAD) && atomic_load(&entry->moved) <= since &&
-           !has_unread(entry->descriptor);
-}
-
-bool connections_silent(struct connections *peers, int64_t since)
-{
-    bool silent = true;
-    pthread_mutex_lock(&peers->mutex);
-    for (struct entry *entry = peers->first; entry; entry = entry->next)
-        silent = is_silent(entry, since) && silent;
-    pthread_mutex_unlock(&peers->mutex);
-    return silent;
+    return connections->first;
 }

@@ -45,8 +45,7 @@ static int open_socket(const struct sockaddr *address, socklen_t size)
     int descriptor = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0)
         return -1;
-    if (address->sa_family != AF_UNIX)
-        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (address->sa_family == AF_INET6)
         setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(descriptor, address, size) == 0 && listen(descriptor, SOMAXCONN) == 0)
@@ -73,18 +72,23 @@ static long count_passed(void)
     return process && count && strtol(process, NULL, 10) == getpid() ? strtol(count, NULL, 10) : 0;
 }
 
-/* -1: none was passed that listens. */
-static int find_passed(void)
+/* Its flags are the other holders', too, but for the one that is this descriptor's own. */
+static bool take_passed(struct listener *listener, char *why, size_t size)
 {
     int listens = 0;
-    socklen_t size = sizeof listens;
-    if (count_passed() < 1)
-        return -1;
-    if (getsockopt(FIRST_PASSED, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens)
-        return -1;
+    socklen_t length = sizeof listens;
+    if (count_passed() > 1) { /* who connects to the others would wait for ever */
+        snprintf(why, size, "%ld sockets were passed, but only one can be served", count_passed());
+        return false;
+    }
+    if (getsockopt(FIRST_PASSED, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || !listens) {
+        snprintf(why, size, "what was passed (LISTEN_FDS) is no socket that listens");
+        return false;
+    }
     fcntl(FIRST_PASSED, F_SETFD, FD_CLOEXEC);
     fcntl(FIRST_PASSED, F_SETFL, fcntl(FIRST_PASSED, F_GETFL) | O_NONBLOCK);
-    return FIRST_PASSED;
+    *listener = (struct listener){.descriptor = FIRST_PASSED, .port = find_port(FIRST_PASSED), .passed = true};
+    return true;
 }
 
 static bool set_path(struct sockaddr_un *address, const char *path)
@@ -121,16 +125,30 @@ static void remove_left_over(const struct sockaddr_un *address)
         unlink(address->sun_path);
 }
 
-static int open_unix(const char *path)
+/* Nobody can connect before the file's mode is right: only then it listens. */
+static bool serve_unix(int descriptor, const struct sockaddr_un *address, struct listener *listener)
+{
+    struct stat status;
+    if (bind(descriptor, (const struct sockaddr *)address, sizeof *address) != 0)
+        return false;
+    if (chmod(address->sun_path, UNIX_MODE) != 0 || lstat(address->sun_path, &status) != 0 ||
+        listen(descriptor, SOMAXCONN) != 0)
+        return false;
+    *listener = (struct listener){.descriptor = descriptor, .device = status.st_dev, .inode = status.st_ino};
+    memcpy(listener->path, address->sun_path, sizeof listener->path);
+    return true;
+}
+
+static bool open_unix(struct listener *listener, const char *path)
 {
     struct sockaddr_un address;
     if (!set_path(&address, path))
-        return -1;
+        return false;
     remove_left_over(&address);
-    int descriptor = open_socket((const struct sockaddr *)&address, sizeof address);
-    if (descriptor >= 0)
-        chmod(path, UNIX_MODE);
-    return descriptor;
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0)
+        return false;
+    return serve_unix(descriptor, &address, listener) || close_for_error(descriptor) >= 0;
 }
 
 static bool is_everywhere(const char *address)
@@ -174,49 +192,40 @@ static int open_everywhere(unsigned port, char *why, size_t size)
     return open_named("0.0.0.0", port, why, size);
 }
 
-int listener_open_new(const char *address, unsigned *port, char *why, size_t size)
+static bool open_new(struct listener *listener, const char *address, unsigned port, char *why, size_t size)
 {
-    int descriptor = -1;
     const char *path = listen_address_path(address);
     if (path)
-        descriptor = open_unix(path);
-    else
-        descriptor = is_everywhere(address) ? open_everywhere(*port, why, size) : open_named(address, *port, why, size);
-    if (descriptor < 0 && path)
-        return fail(why, size, address, 0);
+        return open_unix(listener, path) || fail(why, size, address, 0) >= 0;
+    int descriptor = is_everywhere(address) ? open_everywhere(port, why, size) : open_named(address, port, why, size);
     if (descriptor >= 0)
-        *port = find_port(descriptor);
-    return descriptor;
+        *listener = (struct listener){.descriptor = descriptor, .port = find_port(descriptor)};
+    return descriptor >= 0;
 }
 
-int listener_open(const char *address, unsigned *port, char *why, size_t size)
+bool listener_open(struct listener *listener, const char *address, unsigned port, char *why, size_t size)
 {
-    int descriptor = find_passed();
-    if (count_passed() > 1) { /* who connects to the others would wait for ever */
-        snprintf(why, size, "%ld sockets were passed, but only one can be served", count_passed());
-        return -1;
-    }
-    if (descriptor < 0)
-        return listener_open_new(address, port, why, size);
-    *port = find_port(descriptor);
-    return descriptor;
+    return count_passed() > 0 ? take_passed(listener, why, size) : open_new(listener, address, port, why, size);
 }
 
-int listener_open_at(const char *place, unsigned *port, char *why, size_t size)
+bool listener_open_at(struct listener *listener, const char *place, char *why, size_t size)
 {
     char address[256];
-    if (listen_address_split(place, address, sizeof address, port))
-        return listener_open_new(address, port, why, size);
+    unsigned port = 0;
+    if (listen_address_split(place, address, sizeof address, &port))
+        return open_new(listener, address, port, why, size);
     snprintf(why, size, "%.64s is no address with a port", place);
-    return -1;
+    return false;
 }
 
-bool listener_is_local(int descriptor)
+bool listener_is_local(const struct listener *listener)
 {
     static const unsigned char loopback_v6[ADDRESS_BYTES] = {[15] = 1};
     struct sockaddr_storage name = {0};
     socklen_t size = sizeof name;
-    if (getsockname(descriptor, (struct sockaddr *)&name, &size) != 0)
+    if (listener->descriptor < 0)
+        return true;
+    if (getsockname(listener->descriptor, (struct sockaddr *)&name, &size) != 0)
         return false;
     const struct address address = address_of((const struct sockaddr *)&name);
     if (address.family == ADDRESS_V4)
@@ -258,20 +267,31 @@ static void drop_new(int descriptor)
     setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
-/* A socket that systemd passed keeps its file. */
-void listener_refuse(int descriptor, const char *address)
+/* Another process may have put its own there meanwhile. */
+static void remove_file(const struct listener *listener)
 {
-    int family = 0;
-    socklen_t size = sizeof family;
-    const char *path = descriptor == FIRST_PASSED ? NULL : listen_address_path(address);
-    if (path)
-        unlink(path);
-    else if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family != AF_UNIX)
-        drop_new(descriptor);
+    struct stat status;
+    if (lstat(listener->path, &status) == 0 && status.st_dev == listener->device && status.st_ino == listener->inode)
+        unlink(listener->path);
 }
 
-void listener_close(int descriptor)
+void listener_refuse(const struct listener *listener)
 {
-    shutdown(descriptor, SHUT_RDWR);
-    close(descriptor);
+    if (listener->passed || listener->descriptor < 0)
+        return;
+    if (*listener->path)
+        remove_file(listener);
+    else
+        drop_new(listener->descriptor);
+}
+
+/* Shutting it down would end a passed one for all who have it. */
+void listener_close(struct listener *listener)
+{
+    if (listener->descriptor < 0)
+        return;
+    if (!listener->passed)
+        shutdown(listener->descriptor, SHUT_RDWR);
+    close(listener->descriptor);
+    listener->descriptor = -1;
 }

@@ -4,11 +4,9 @@
 
 #include <stdbool.h>
 
-#define DAEMON_EXCESS 256 /* connections past --max-connections, that get a 503 instead of silence */
-
 struct server;
 
-/* Serves at the server's listener; false: the reason was logged. */
+/* Serves the connections that it is handed; false: the reason was logged. */
 bool daemon_start(struct server *server);
 
 #endif

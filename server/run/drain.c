@@ -3,7 +3,8 @@
 
 #include "server/listen/connections.h"
 #include "server/listen/listener.h"
-#include "server/listen/metrics_listener.h"
+#include "server/listen/reaper.h"
+#include "server/listen/silence.h"
 #include "server/run/server.h"
 #include "server/run/systemd_notify.h"
 #include "server/watch/clock.h"
@@ -17,20 +18,22 @@ static void delay_shutdown(struct server *server)
     int64_t end = clock_now() + clock_from_seconds(server->service.settings.shutdown_delay);
     while (clock_now() < end) {
         server_wait(server, TICK_MILLISECONDS);
-        connections_reap(server->service.connections);
+        reaper_run(server->service.connections);
     }
 }
 
-/* libmicrohttpd stops accepting; what the kernel has accepted meanwhile is taken in by us before the port closes. */
+/* What the kernel has accepted is taken in before the port closes. What waits at a passed socket stays there, for who
+ * takes it next. */
 static void close_port(struct server *server)
 {
-    MHD_quiesce_daemon(server->daemon);
-    listener_refuse(server->listener, server->service.settings.listen);
-    metrics_listener_accept(server->listener, server->daemon);
-    server_wait(server, TICK_MILLISECONDS);
-    metrics_listener_accept(server->listener, server->daemon);
-    listener_close(server->listener);
-    server->listener = -1;
+    struct acceptor *port = &server->acceptors[0];
+    listener_refuse(&port->listener);
+    if (!port->listener.passed) {
+        acceptor_run(port);
+        server_wait(server, TICK_MILLISECONDS);
+        acceptor_run(port);
+    }
+    listener_close(&port->listener);
 }
 
 static bool is_drained(struct server *server, int64_t since)
@@ -38,7 +41,7 @@ static bool is_drained(struct server *server, int64_t since)
     if (atomic_load(&server->service.requests) > 0)
         return false;
     return connections_open(server->service.connections) == 0 ||
-           (clock_now() - since >= SILENCE && connections_silent(server->service.connections, clock_now() - SILENCE));
+           (clock_now() - since >= SILENCE && silence_since(server->service.connections, clock_now() - SILENCE));
 }
 
 static void finish_requests(struct server *server)
@@ -48,7 +51,7 @@ static void finish_requests(struct server *server)
     int64_t told = since;
     while (!is_drained(server, since) && clock_now() < end) {
         server_wait(server, TICK_MILLISECONDS);
-        connections_reap(server->service.connections);
+        reaper_run(server->service.connections);
         if (clock_now() - told < CLOCK_SECOND)
             continue;
         told = clock_now();
@@ -61,9 +64,9 @@ static void finish_requests(struct server *server)
 static bool free_suspended(struct server *server)
 {
     int64_t end = clock_now() + STOP_SECONDS * CLOCK_SECOND;
-    while (connections_stop(server->service.connections) > 0 && clock_now() < end)
+    while (reaper_stop(server->service.connections) > 0 && clock_now() < end)
         server_wait(server, TICK_MILLISECONDS);
-    return connections_stop(server->service.connections) == 0;
+    return reaper_stop(server->service.connections) == 0;
 }
 
 bool drain_run(struct server *server)
@@ -75,6 +78,7 @@ bool drain_run(struct server *server)
     delay_shutdown(server);
     close_port(server);
     finish_requests(server);
-    metrics_listener_close(server->service.settings.metrics_listen, &server->side);
+    listener_refuse(&server->acceptors[1].listener);
+    listener_close(&server->acceptors[1].listener);
     return free_suspended(server);
 }

@@ -2,7 +2,8 @@
 #include "server/run/healthcheck.h"
 
 #include "server/listen/listener.h"
-#include "server/listen/tls.h"
+#include "server/tls/tls_certificate.h"
+#include "server/tls/tls_client.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -24,7 +25,7 @@ bool healthcheck_ready(const struct settings *settings)
     int descriptor = listener_connect(settings->listen, (unsigned)settings->port, PATIENCE_SECONDS);
     if (descriptor < 0)
         return false;
-    ptrdiff_t got = (tls_is_on(settings) ? tls_ask : ask)(descriptor, request, reply, sizeof reply);
+    ptrdiff_t got = (tls_certificate_wanted(settings) ? tls_client_ask : ask)(descriptor, request, reply, sizeof reply);
     close(descriptor);
     return got == (ptrdiff_t)sizeof reply && memcmp(reply, good, sizeof reply) == 0;
 }

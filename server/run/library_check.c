@@ -43,7 +43,7 @@ static void warn_of_lenience(struct server *server)
 
 bool library_check(struct server *server)
 {
-    bool local = listener_is_local(server->listener) && (server->side < 0 || listener_is_local(server->side));
+    bool local = listener_is_local(&server->acceptors[0].listener) && listener_is_local(&server->acceptors[1].listener);
     if (version_http_vulnerable() && !local && !server->service.settings.allow_vulnerable_libmicrohttpd)
         return refuse_crash(server);
     if (version_http_vulnerable())

@@ -2,7 +2,6 @@
 #include "core/blas.h"
 #include "server/config/settings.h"
 #include "server/http/keys.h"
-#include "server/listen/tls.h"
 #include "server/run/cli_help.h"
 #include "server/run/drain.h"
 #include "server/run/fit.h"
@@ -10,8 +9,10 @@
 #include "server/run/memory.h"
 #include "server/run/server.h"
 #include "server/run/signals.h"
+#include "server/tls/tls_certificate.h"
 #include "server/watch/log.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,15 @@ static int start_serving(const struct settings *settings)
     return status;
 }
 
+static bool check_tls(const struct settings *settings, char *why, size_t size)
+{
+    if (!tls_certificate_wanted(settings))
+        return true;
+    struct tls_certificate *certificate = tls_certificate_load(settings, why, size);
+    tls_certificate_release(certificate);
+    return certificate != NULL;
+}
+
 static int check_files(const struct settings *settings)
 {
     char why[512] = "there is no memory";
@@ -68,9 +78,8 @@ static int check_files(const struct settings *settings)
         fprintf(stderr, "attentiond: warning: %s\n", warning);
     struct keys *keys = keys_new();
     bool good = keys && (!*settings->api_key_file || keys_load(keys, settings->api_key_file, why, sizeof why)) &&
-                tls_load(settings, why, sizeof why);
+                check_tls(settings, why, sizeof why);
     keys_free(keys);
-    tls_unload();
     if (good) {
         puts("the settings are good");
         return EXIT_SUCCESS;
@@ -79,12 +88,21 @@ static int check_files(const struct settings *settings)
     return EXIT_USAGE;
 }
 
+/* What was closed when we began would be the next socket's number, and the log or an error would go to a client. */
+static bool open_missing(void)
+{
+    int descriptor = open("/dev/null", O_RDWR);
+    while (descriptor >= 0 && descriptor <= STDERR_FILENO)
+        descriptor = open("/dev/null", O_RDWR);
+    return descriptor >= 0 && close(descriptor) == 0;
+}
+
 int main(int argc, char **argv)
 {
     char why[256];
     struct settings settings;
-    if (!signals_install()) {
-        perror("attentiond: signals");
+    if (!open_missing() || !signals_install()) {
+        perror("attentiond: the system refuses to start it");
         return EXIT_FAILURE;
     }
     if (!settings_read(&settings, argc, argv, environ, why, sizeof why)) {

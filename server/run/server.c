@@ -12,25 +12,24 @@
 #include "server/listen/client_limits.h"
 #include "server/listen/connections.h"
 #include "server/listen/listener.h"
-#include "server/listen/metrics_listener.h"
-#include "server/listen/tls.h"
+#include "server/listen/reaper.h"
 #include "server/run/daemon.h"
 #include "server/run/fit.h"
 #include "server/run/library_check.h"
 #include "server/run/memory.h"
+#include "server/run/port_file.h"
 #include "server/run/signals.h"
 #include "server/run/systemd_notify.h"
+#include "server/tls/tls_certificate.h"
+#include "server/tls/tls_relay.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define TICK_MILLISECONDS 250
-#define SPARE_DESCRIPTORS 64
+#define FULL_MILLISECONDS 5  /* until a connection that was cut is closed */
+#define SPARE_DESCRIPTORS 48 /* for everything but connections */
 
 static bool fail(struct server *server, const char *what)
 {
@@ -47,29 +46,63 @@ static bool check_blas(struct server *server)
     return true;
 }
 
-/* Descriptors for all connections, or fewer connections. */
-static void fit_connections(struct server *server)
+/* A connection by TLS has three: to the client, and two between the relay and libmicrohttpd. */
+static size_t count_places(const struct server *server, uintmax_t descriptors)
+{
+    size_t each = tls_certificate_wanted(&server->service.settings) ? 3 : 1;
+    return descriptors > SPARE_DESCRIPTORS ? (size_t)(descriptors - SPARE_DESCRIPTORS) / each : 0;
+}
+
+/* As many as there may be, where that is more than there are now. */
+static uintmax_t raise_descriptors(void)
 {
     struct rlimit limit;
-    size_t wanted = server->service.settings.max_connections + DAEMON_EXCESS + SPARE_DESCRIPTORS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= wanted)
-        return;
-    size_t spare = DAEMON_EXCESS + SPARE_DESCRIPTORS;
-    server->service.settings.max_connections = limit.rlim_cur > 2 * spare ? limit.rlim_cur - spare : spare / 2;
-    log_event(server->service.log, LOG_WARN, "only %zu connections: the limit of open files is %ju",
-              server->service.settings.max_connections, (uintmax_t)limit.rlim_max);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return SPARE_DESCRIPTORS;
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
+}
+
+/* Descriptors for all connections, or fewer connections. */
+static bool fit_connections(struct server *server)
+{
+    uintmax_t descriptors = raise_descriptors();
+    size_t *usual = &server->service.settings.max_connections;
+    if (!connections_find_room(&server->room, *usual, count_places(server, descriptors))) {
+        log_event(server->service.log, LOG_ERROR, "the limit of open files is %ju: too low for any connection",
+                  descriptors);
+        return false;
+    }
+    if (server->room.usual < *usual)
+        log_event(server->service.log, LOG_WARN, "only %zu connections instead of %zu: the limit of open files is %ju",
+                  server->room.usual, *usual, descriptors);
+    *usual = server->room.usual;
+    return true;
 }
 
 static bool open_port(struct server *server)
 {
     char why[256];
-    server->port = (unsigned)server->service.settings.port;
-    server->listener = listener_open(server->service.settings.listen, &server->port, why, sizeof why);
-    return server->listener >= 0 || fail(server, why);
+    const struct settings *settings = &server->service.settings;
+    return listener_open(&server->acceptors[0].listener, settings->listen, (unsigned)settings->port, why, sizeof why) ||
+           fail(server, why);
+}
+
+static bool open_side(struct server *server)
+{
+    char why[256];
+    struct listener *listener = &server->acceptors[1].listener;
+    const char *place = server->service.settings.metrics_listen;
+    if (!*place)
+        return true;
+    if (!listener_open_at(listener, place, why, sizeof why)) {
+        log_event(server->service.log, LOG_ERROR, "--metrics-listen: %s", why);
+        return false;
+    }
+    log_event(server->service.log, LOG_INFO,
+              listener->port ? "probes and metrics on %s, port %u" : "probes and metrics on %s", place, listener->port);
+    return true;
 }
 
 struct warm_up {
@@ -106,10 +139,20 @@ static bool load_keys(struct server *server)
     return !*path || keys_load(server->service.keys, path, why, sizeof why) || fail(server, why);
 }
 
+/* New connections are shown the certificate that is in the files now. */
 static bool load_tls(struct server *server)
 {
     char why[512];
-    return tls_load(&server->service.settings, why, sizeof why) || fail(server, why);
+    if (!tls_certificate_wanted(&server->service.settings))
+        return true;
+    struct tls_certificate *certificate = tls_certificate_load(&server->service.settings, why, sizeof why);
+    if (!certificate)
+        return fail(server, why);
+    if (server->relay)
+        tls_relay_show(server->relay, certificate);
+    else
+        server->relay = tls_relay_start(certificate, acceptor_events());
+    return server->relay || fail(server, "the thread for TLS could not be started");
 }
 
 static bool start_parts(struct server *server)
@@ -120,7 +163,7 @@ static bool start_parts(struct server *server)
     service->clients = client_limits_new(settings->rate_limit, settings->rate_burst);
     service->keys = keys_new();
     service->memory = job_memory_new();
-    service->connections = service->clients ? connections_new(settings, service->clients, server->side) : NULL;
+    service->connections = service->clients ? connections_new(settings, service->clients, &server->room) : NULL;
     service->metrics = metrics_new();
     service->pages = page_cache_new();
     service->pool = pool_start(settings->workers, settings->queue);
@@ -155,43 +198,48 @@ static void set_limits(struct server *server)
     server->service.held.limit = settings->memory;
 }
 
-/* Written beside and renamed: who waits for the file never reads half of it. */
-static bool write_port_file(struct server *server)
+static void set_acceptors(struct server *server)
 {
-    const char *path = server->service.settings.port_file;
-    char beside[4096];
-    if (!*path)
-        return true;
-    snprintf(beside, sizeof beside, "%s.new", path);
-    FILE *file = fopen(beside, "we");
-    bool written = file && fprintf(file, "%u\n", server->port) > 0;
-    if (file && fclose(file) != 0)
-        written = false;
-    if (written && rename(beside, path) == 0)
-        return true;
-    log_event(server->service.log, LOG_ERROR, "--port-file %s: %s", path, strerror(errno));
-    return false;
+    for (size_t i = 0; i < SIGNALS_BESIDE; i++) {
+        server->acceptors[i].connections = server->service.connections;
+        server->acceptors[i].relay = server->relay;
+    }
+}
+
+/* Nothing has been accepted before this: who connects meanwhile waits, and is never told of a start that failed. */
+static bool turn_ready(struct server *server)
+{
+    char why[512];
+    const struct settings *settings = &server->service.settings;
+    set_acceptors(server);
+    if (!port_file_publish(settings->port_file, why, sizeof why))
+        return fail(server, why);
+    atomic_store(&server->service.phase, SERVICE_READY);
+    log_event(server->service.log, LOG_INFO, "attentiond %s listens on %s port %u with %zu workers", version_program(),
+              settings->listen, server->acceptors[0].listener.port, settings->workers);
+    systemd_notify("READY=1");
+    return true;
+}
+
+static bool prepare_port_file(struct server *server)
+{
+    char why[512];
+    return port_file_prepare(server->service.settings.port_file, server->acceptors[0].listener.port, why, sizeof why) ||
+           fail(server, why);
 }
 
 bool server_start(struct server *server, const struct settings *settings, struct log *log)
 {
-    *server = (struct server){.service = {.settings = *settings, .log = log}, .listener = -1, .side = -1};
+    *server = (struct server){.service = {.settings = *settings, .log = log},
+                              .acceptors = {{.listener = LISTENER_NONE}, {.listener = LISTENER_NONE, .side = true}}};
     jansson_start();
     set_limits(server);
     set_proxies(server);
     if (!check_blas(server))
         return false;
-    fit_connections(server);
-    if (!open_port(server) || !metrics_listener_open(settings->metrics_listen, &server->side, log) ||
-        !library_check(server) || !start_parts(server) || !daemon_start(server) || !warm_workers(server))
-        return false;
-    atomic_store(&server->service.phase, SERVICE_READY);
-    log_event(log, LOG_INFO, "attentiond %s listens on %s port %u with %zu workers", version_program(),
-              settings->listen, server->port, server->service.settings.workers);
-    if (!write_port_file(server))
-        return false;
-    systemd_notify("READY=1");
-    return true;
+    return fit_connections(server) && open_port(server) && open_side(server) && library_check(server) &&
+           start_parts(server) && prepare_port_file(server) && daemon_start(server) && warm_workers(server) &&
+           turn_ready(server);
 }
 
 void server_reload(struct server *server)
@@ -205,8 +253,13 @@ void server_reload(struct server *server)
 
 void server_wait(struct server *server, int milliseconds)
 {
-    if (signals_wait(server->side, milliseconds))
-        metrics_listener_accept(server->side, server->daemon);
+    bool ready[SIGNALS_BESIDE] = {false};
+    int beside[SIGNALS_BESIDE];
+    for (size_t i = 0; i < SIGNALS_BESIDE; i++)
+        beside[i] = server->full[i] ? -1 : server->acceptors[i].listener.descriptor;
+    signals_wait(beside, ready, server->full[0] || server->full[1] ? FULL_MILLISECONDS : milliseconds);
+    for (size_t i = 0; i < SIGNALS_BESIDE; i++)
+        server->full[i] = (ready[i] || server->full[i]) && !acceptor_run(&server->acceptors[i]);
 }
 
 void server_tend(struct server *server)
@@ -214,7 +267,7 @@ void server_tend(struct server *server)
     server_wait(server, TICK_MILLISECONDS);
     if (signals_reload_wanted())
         server_reload(server);
-    connections_reap(server->service.connections);
+    reaper_run(server->service.connections);
 }
 
 static void free_parts(struct service *service)
@@ -233,14 +286,12 @@ static void free_parts(struct service *service)
 
 void server_stop(struct server *server)
 {
-    const struct settings *settings = &server->service.settings;
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
-    if (server->listener >= 0) {
-        listener_refuse(server->listener, settings->listen);
-        listener_close(server->listener);
+    tls_relay_stop(server->relay);
+    for (size_t i = 0; i < SIGNALS_BESIDE; i++) {
+        listener_refuse(&server->acceptors[i].listener);
+        listener_close(&server->acceptors[i].listener);
     }
-    metrics_listener_close(settings->metrics_listen, &server->side);
     free_parts(&server->service);
-    tls_unload();
 }

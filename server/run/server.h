@@ -3,16 +3,19 @@
 #define SERVER_RUN_SERVER_H
 
 #include "server/exchange/service.h"
+#include "server/listen/acceptor.h"
+#include "server/listen/connections.h"
 
 #include <microhttpd.h>
 #include <stdbool.h>
 
 struct server {
     struct service service;
+    struct connections_room room;
     struct MHD_Daemon *daemon;
-    int listener; /* -1 when closed */
-    int side;     /* the listener of --metrics-listen; -1: there is none */
-    unsigned port;
+    struct acceptor acceptors[2]; /* of --listen and of --metrics-listen */
+    bool full[2];                 /* no connection can be taken in there now */
+    struct tls_relay *relay;      /* NULL: without TLS */
 };
 
 /* Opens the port, starts threads, warms them up and turns ready. `settings` is copied; workers is settled here. false:
@@ -22,7 +25,7 @@ bool server_start(struct server *server, const struct settings *settings, struct
 /* What has to be done from time to time: deadlines, clients that went away. */
 void server_tend(struct server *server);
 
-/* Waits for a signal, at most so long; what comes to the listener of --metrics-listen meanwhile is taken in. */
+/* Waits for a signal, at most so long; the connections that come meanwhile are taken in. */
 void server_wait(struct server *server, int milliseconds);
 
 /* Reads again what SIGHUP asks for: the keys, the certificate. What cannot be read stays as it was, and is logged. */

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -64,13 +65,15 @@ bool signals_reload_wanted(void)
     return atomic_exchange(&reload, false);
 }
 
-bool signals_wait(int descriptor, int milliseconds)
+void signals_wait(const int beside[SIGNALS_BESIDE], bool ready[SIGNALS_BESIDE], int milliseconds)
 {
     uint64_t count = 0;
-    struct pollfd pollers[] = {{.fd = event, .events = POLLIN}, {.fd = descriptor, .events = POLLIN}};
-    if (poll(pollers, 2, milliseconds) <= 0)
-        return false;
-    if (pollers[0].revents)
+    struct pollfd pollers[1 + SIGNALS_BESIDE] = {{.fd = event, .events = POLLIN}};
+    for (size_t i = 0; i < SIGNALS_BESIDE; i++)
+        pollers[1 + i] = (struct pollfd){.fd = beside[i], .events = POLLIN};
+    bool any = poll(pollers, 1 + SIGNALS_BESIDE, milliseconds) > 0;
+    if (any && pollers[0].revents)
         (void)!read(event, &count, sizeof count);
-    return pollers[1].revents != 0;
+    for (size_t i = 0; i < SIGNALS_BESIDE; i++)
+        ready[i] = any && pollers[1 + i].revents != 0;
 }

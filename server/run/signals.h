@@ -13,7 +13,10 @@ bool signals_stop_wanted(void);
 /* Whether SIGHUP came since the last call. */
 bool signals_reload_wanted(void);
 
-/* Waits for a signal or for something to read from `descriptor` (-1: none), at most so long; true: there is. */
-bool signals_wait(int descriptor, int milliseconds);
+#define SIGNALS_BESIDE 2
+
+/* Waits for a signal or for something to read from one of these descriptors (-1: none), at most so long; `ready` says
+ * from which. */
+void signals_wait(const int beside[SIGNALS_BESIDE], bool ready[SIGNALS_BESIDE], int milliseconds);
 
 #endif

@@ -1,6 +1,7 @@
 /* Bytes on a connection: whatever comes, the service answers like HTTP or not at all, never with a 500, and answers the
  * next connection as ever. The first byte says in how large pieces the rest is sent. */
 #include "server/listen/connections.h"
+#include "server/listen/reaper.h"
 #include "server/run/server.h"
 #include "server/run/signals.h"
 
@@ -48,7 +49,9 @@ static int connect_inside(void)
     int ends[2];
     const struct sockaddr_un address = {.sun_family = AF_UNIX};
     demand(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
-    demand(MHD_add_connection(server.daemon, ends[0], (const struct sockaddr *)&address, sizeof address) == MHD_YES);
+    struct connection *connection =
+        connections_add(server.service.connections, ends[0], (const struct sockaddr *)&address, false);
+    demand(connection && connections_hand_over(connection, ends[0], (const struct sockaddr *)&address, sizeof address));
     return ends[1];
 }
 
@@ -103,6 +106,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* at the start or after a body of ours, which ends with a newline and has none inside its texts */
     demand(strncmp(reply, "HTTP/1.1 500 ", 13) != 0 && !strstr(reply, "\nHTTP/1.1 500 "));
     check_alive(reply);
-    connections_reap(server.service.connections);
+    reaper_run(server.service.connections);
     return 0;
 }

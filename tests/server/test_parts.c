@@ -1,5 +1,6 @@
 /* Small parts: request names, budgets, quotas, addresses. */
 #include "server/http/request_id.h"
+#include "server/listen/connections.h"
 #include "server/listen/listener.h"
 #include "server/run/cpu.h"
 #include "server/run/fit.h"
@@ -180,15 +181,31 @@ START_TEST(local_addresses)
     } rows[] = {{"127.0.0.1", true}, {"127.9.8.7", true},       {"localhost", true}, {"::1", true},
                 {"0.0.0.0", false},  {"unix:local-sock", true}, {"*", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        unsigned port = 0;
         char why[200];
-        int descriptor = listener_open_new(rows[i].address, &port, why, sizeof why);
-        if (descriptor < 0 && strcmp(rows[i].address, "::1") == 0)
+        struct listener listener = LISTENER_NONE;
+        bool open = listener_open(&listener, rows[i].address, 0, why, sizeof why);
+        if (!open && strcmp(rows[i].address, "::1") == 0)
             continue; /* a system without IPv6 */
-        ck_assert_msg(descriptor >= 0, "%s", why);
-        ck_assert_msg(listener_is_local(descriptor) == rows[i].local, "%s", rows[i].address);
-        listener_refuse(descriptor, rows[i].address);
-        listener_close(descriptor);
+        ck_assert_msg(open, "%s", why);
+        ck_assert_msg(listener_is_local(&listener) == rows[i].local, "%s", rows[i].address);
+        listener_refuse(&listener);
+        listener_close(&listener);
+    }
+}
+END_TEST
+
+/* Whatever the limit of open files is: all kinds of connections fit in it, or there are none. */
+START_TEST(connections_fit_in_what_there_is)
+{
+    struct connections_room room;
+    ck_assert(connections_find_room(&room, 1000, 1000000));
+    ck_assert_uint_eq(room.usual, 1000);
+    ck_assert_uint_ge(room.reserve, 256);
+    for (size_t places = 0; places < 3000; places++) {
+        bool fits = connections_find_room(&room, 1000, places);
+        ck_assert_msg(fits == (places > 12), "%zu", places);
+        ck_assert(!fits || (room.usual >= 1 && room.usual <= 1000 && room.reserve >= 4 && room.side >= 4));
+        ck_assert_msg(!fits || connections_all(&room) <= places, "%zu", places);
     }
 }
 END_TEST
@@ -204,6 +221,7 @@ Suite *parts_suite(void)
     tcase_add_test(tests, budget_never_passes_its_limit);
     tcase_add_test(tests, names_are_kept_or_made);
     tcase_add_test(tests, local_addresses);
+    tcase_add_test(tests, connections_fit_in_what_there_is);
     suite_add_tcase(suite, tests);
     return suite;
 }
