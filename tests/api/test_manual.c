@@ -1,4 +1,4 @@
-/* The table of options in the README is the one that the options print. */
+/* The table of options in api/README.md is the one that the options print. */
 #include "api/request/options.h"
 
 #include <check.h>
@@ -11,8 +11,8 @@
 
 static char *read_manual(void)
 {
-    FILE *file = fopen("README.md", "r");
-    ck_assert_msg(file != NULL, "run from the top of the tree: README.md is not here");
+    FILE *file = fopen("api/README.md", "r");
+    ck_assert_msg(file != NULL, "run from the top of the tree: api/README.md is not here");
     char *text = calloc(1, 1 << 20);
     ck_assert_ptr_nonnull(text);
     ck_assert_uint_lt(fread(text, 1, (1 << 20) - 1, file), (1 << 20) - 1);
@@ -30,7 +30,7 @@ START_TEST(the_manual_has_the_table)
     ck_assert_ptr_nonnull(at);
     at += strlen(BEGIN);
     ck_assert_msg(strncmp(at, table.data, table.length) == 0 && strncmp(at + table.length, END, strlen(END)) == 0,
-                  "README.md should have, between its markers:\n%.*s", (int)table.length, table.data);
+                  "api/README.md should have, between its markers:\n%.*s", (int)table.length, table.data);
     buffer_free(&table);
     free(manual);
 }

@@ -1,4 +1,4 @@
-"""The README's shell-session blocks, executed: each command succeeds and prints what stands below it ("..." is anything).
+"""The shell-session blocks of docker/README.md, executed: each command succeeds and prints what stands below it ("..." is anything).
 Usage: readme.py COMPOSE SERVICES, the command for `docker compose` and what it is to start; ports and names are changed to
 ones that are free. Run it from the top of the tree; "N passed, M failed" is the last line."""
 
@@ -54,7 +54,7 @@ def main():
     compose, services = sys.argv[1:3]
     port, name = find_port(), f"attentiond-readme-{os.getpid()}"
     environment = {**os.environ, "COMPOSE_PROJECT_NAME": name, "PORT": port, "PROMETHEUS_PORT": "0", "GRAFANA_PORT": "0"}
-    with open("README.md", encoding="utf-8") as readme:
+    with open("docker/README.md", encoding="utf-8") as readme:
         steps = read_blocks(readme.read())
     failed = 0
     try:

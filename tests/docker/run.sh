@@ -1,5 +1,5 @@
 #!/bin/bash
-# All tests that need containers: the image alone, behind the balancer, on another architecture, and what the README says of it.
+# All tests that need containers: the image alone, behind the balancer, on another architecture, and what docker/README.md says of it.
 # Usage: run.sh IMAGE, where an engine answers (tests/docker/engine.sh). nginx and Prometheus are the images of docker/.env
 # or, where these cannot be pulled, made from Debian packages. Grafana is not run: what it is to show is asked of Prometheus.
 set -uo pipefail

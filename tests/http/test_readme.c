@@ -1,4 +1,4 @@
-/* The README, executed: each "$ command" of its console blocks runs, and must print what stands below it. */
+/* The documents, executed: each "$ command" of their console blocks runs, and must print what stands below it. */
 #include "tests/http/service.h"
 
 #include <check.h>
@@ -97,7 +97,7 @@ static void run(const char *command, char *expected)
     for (char *text = found; text; text = text == found ? expected : NULL) /* a reply may end without a line feed */
         for (size_t length = strlen(text); length > 0 && text[length - 1] == '\n'; length--)
             text[length - 1] = '\0';
-    ck_assert_msg(matches(found, expected), "README: %s\nprints:   %s\nexpected: %s", command, found, expected);
+    ck_assert_msg(matches(found, expected), "$ %s\nprints:   %s\nexpected: %s", command, found, expected);
     free(found);
     free(here);
 }
@@ -133,22 +133,34 @@ static size_t run_block(const char *at, const char *end)
     return count;
 }
 
-START_TEST(commands_print_what_the_readme_says)
+static const char *const documents[] = {
+    "README.md", "api/README.md", "core/README.md", "server/README.md", "server/architecture.md", "tests/README.md",
+};
+
+static size_t run_document(const char *name)
 {
-    FILE *file = fopen("README.md", "r");
-    ck_assert_msg(file != NULL, "run from the top of the tree: README.md is not here");
-    char *readme = read_all(file);
+    FILE *file = fopen(name, "r");
+    ck_assert_msg(file != NULL, "run from the top of the tree: %s is not here", name);
+    char *text = read_all(file);
     fclose(file);
     size_t commands = 0;
-    for (const char *at = readme; (at = strstr(at, "```console\n"));) {
+    for (const char *at = text; (at = strstr(at, "```console\n"));) {
         at += strlen("```console\n");
         const char *end = strstr(at, "```");
         ck_assert_ptr_nonnull(end);
         commands += run_block(at, end);
         at = end + 3;
     }
-    ck_assert_uint_gt(commands, 0);
-    free(readme);
+    free(text);
+    return commands;
+}
+
+START_TEST(commands_print_what_the_documents_say)
+{
+    size_t commands = 0;
+    for (size_t x = 0; x < sizeof documents / sizeof *documents; x++)
+        commands += run_document(documents[x]);
+    ck_assert_uint_gt(commands, 5);
 }
 END_TEST
 
@@ -160,7 +172,7 @@ Suite *readme_suite(void)
     TCase *tests = tcase_create("commands");
     tcase_add_checked_fixture(tests, start, stop);
     tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, commands_print_what_the_readme_says);
+    tcase_add_test(tests, commands_print_what_the_documents_say);
     suite_add_tcase(suite, tests);
     return suite;
 }
