@@ -246,8 +246,8 @@ deps-test_LIBRARIES := check libcurl
 deps-test_PACKAGES := check curl libcurl4-openssl-dev
 deps-lint_TOOLS := clang clang-tidy clang-format cppcheck shellcheck
 deps-lint_PACKAGES := clang clang-tidy clang-format cppcheck shellcheck
-deps-install_TOOLS := systemd-analyze man
-deps-install_PACKAGES := systemd man-db groff-base bash-completion
+deps-install_TOOLS := systemd-analyze man nginx
+deps-install_PACKAGES := systemd man-db groff-base bash-completion nginx
 deps-fuzz_TOOLS := clang
 deps-fuzz_PACKAGES := clang libclang-rt-dev
 deps-fuzz_TRIES = echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | \
@@ -324,21 +324,26 @@ THE_CAT := {"tokens": ["the", "cat"], \
 
 .PHONY: run
 run: $(PROGRAM) ## build and start on 127.0.0.1:8080 (PORT=... for another port)
-	@echo "Try, in another terminal:"
+	@echo "It is ready when it says that it listens; Ctrl-C ends it. Try, in another terminal:"
 	@echo
 	@echo "  curl -s http://127.0.0.1:$(PORT)/v1/attention -d '"'$(THE_CAT)'"'"
 	@echo
-	@exec $(PROGRAM) --listen 127.0.0.1 --port $(PORT)
+	@exec $(PROGRAM) --listen 127.0.0.1 --port $(PORT) --log-format text
 
-# What is installed besides the program: its manual page with the options that it lists itself, the unit with its place.
-build/install/attentiond.8: server/install/attentiond.8.in server/install/options.awk $(PROGRAM)
+# What is installed besides the program: its manual page and its settings as it lists them itself, units with their place.
+build/install/attentiond.8: server/install/attentiond.8.in server/install/options.awk $(PROGRAM) Makefile
 	@mkdir -p $(@D)
 	@$(PROGRAM) --help | awk -f server/install/options.awk >build/install/options
-	@sed -e 's/@VERSION@/$(VERSION)/' -e '/@OPTIONS@/{r build/install/options' -e 'd}' $< >$@
+	@sed -e 's/@VERSION@/$(VERSION)/' -e 's|@PREFIX@|$(PREFIX)|' -e '/@OPTIONS@/{r build/install/options' -e 'd}' $< >$@.new
+	@mv $@.new $@
 
-build/install/attentiond.service: server/install/attentiond.service.in Makefile
+build/install/attentiond.service: server/install/attentiond.service.in
 	@mkdir -p $(@D)
-	@sed 's|@BINDIR@|$(PREFIX)/bin|' $< >$@.new && mv $@.new $@
+	@sed 's|@PREFIX@|$(PREFIX)|' $< >$@.new && mv $@.new $@
+
+build/install/default: server/install/default.awk $(PROGRAM)
+	@mkdir -p $(@D)
+	@$(PROGRAM) --help | awk -f server/install/default.awk >$@.new && mv $@.new $@
 
 deps-browser_TOOLS := chromium node npm
 # A Node.js that is not Debian's brings its own npm, and the two packages exclude each other.
@@ -363,12 +368,33 @@ deps-drain_PACKAGES := python3 wrk
 drain-test: $(PROGRAM) | deps-drain ## end the service under load, 50 times
 	tests/drain.sh $(PROGRAM)
 
-.PHONY: install install-test build/install/attentiond.service
-install: $(PROGRAM) build/install/attentiond.8 build/install/attentiond.service ## install under PREFIX (/usr/local), inside DESTDIR when given
-	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/attentiond
-	install -D -m 644 build/install/attentiond.8 $(DESTDIR)$(PREFIX)/share/man/man8/attentiond.8
-	install -D -m 644 server/install/attentiond.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/attentiond
-	install -D -m 644 build/install/attentiond.service $(DESTDIR)$(PREFIX)/lib/systemd/system/attentiond.service
+# MODE SOURCE PLACE under PREFIX, parted by colons
+INSTALLED := 755:$(PROGRAM):bin/attentiond \
+	644:build/install/attentiond.8:share/man/man8/attentiond.8 \
+	644:server/install/attentiond.bash:share/bash-completion/completions/attentiond \
+	644:build/install/attentiond.service:lib/systemd/system/attentiond.service \
+	644:server/install/attentiond.socket:lib/systemd/system/attentiond.socket \
+	644:server/install/nginx.conf:share/doc/attentiond/nginx.conf \
+	644:server/install/credentials.conf:share/doc/attentiond/credentials.conf \
+	644:CHANGELOG.md:share/doc/attentiond/CHANGELOG.md \
+	644:LICENSE:share/doc/attentiond/copyright
+DEFAULTS := $(DESTDIR)/etc/default/attentiond
+part = $(word $(1),$(subst :, ,$(2)))
+define newline
+
+
+endef
+
+# The prefix is not known to make: what holds it is made anew each time.
+.PHONY: install uninstall install-test build/install/attentiond.service build/install/attentiond.8
+install: $(foreach file,$(INSTALLED),$(call part,2,$(file))) build/install/default ## install under PREFIX (/usr/local), inside DESTDIR when given
+	$(foreach file,$(INSTALLED),install -D -m $(call part,1,$(file)) $(call part,2,$(file)) $(DESTDIR)$(PREFIX)/$(call part,3,$(file))$(newline))
+	[ -e $(DEFAULTS) ] || install -D -m 644 build/install/default $(DEFAULTS)
+
+uninstall: build/install/default ## remove what install has brought; settings that were changed stay
+	rm -f $(foreach file,$(INSTALLED),$(DESTDIR)$(PREFIX)/$(call part,3,$(file)))
+	[ ! -d $(DESTDIR)$(PREFIX)/share/doc/attentiond ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)/share/doc/attentiond
+	! cmp -s build/install/default $(DEFAULTS) || rm -f $(DEFAULTS)
 
 install-test: $(PROGRAM) | deps-install ## install into a folder of its own and check what is there
 	tests/install.sh
@@ -398,12 +424,14 @@ sanitize thread: ## the same tests under ASan and UBSan (sanitize) or TSan (thre
 fuzz-programs: $(REPLAYS)
 fuzz: | deps-fuzz ## feed each fuzz target random input for FUZZ_SECONDS (60), its finds kept under build/fuzz
 	@$(MAKE) FLAVOUR=fuzz fuzz-programs
-	@set -e; for target in $(FUZZERS); do \
+	@failed=; for target in $(FUZZERS); do \
 		echo "== $$target"; \
 		mkdir -p build/fuzz/corpus/$$target; \
 		build/fuzz/tests/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
-			-artifact_prefix=build/fuzz/$$target- build/fuzz/corpus/$$target tests/fuzz/corpus/$$target; \
-	done
+			-artifact_prefix=build/fuzz/$$target- build/fuzz/corpus/$$target tests/fuzz/corpus/$$target || \
+			failed="$$failed $$target"; \
+	done; \
+	[ -z "$$failed" ] || { echo "found something:$$failed"; exit 1; }
 
 fuzz-corpus: | deps-fuzz ## run the fuzz targets over their corpus once, with libFuzzer and the sanitizers
 	@$(MAKE) FLAVOUR=fuzz fuzz-programs

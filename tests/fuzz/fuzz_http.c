@@ -4,7 +4,9 @@
 #include "server/listen/reaper.h"
 #include "server/run/server.h"
 #include "server/run/signals.h"
+#include "server/watch/clock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <poll.h>
@@ -55,14 +57,36 @@ static int connect_inside(void)
     return ends[1];
 }
 
+/* Whether something can be read within so many milliseconds. libFuzzer's timer interrupts: what is left is waited. */
+static bool await(int descriptor, int silence)
+{
+    struct pollfd poller = {.fd = descriptor, .events = POLLIN};
+    int64_t end = clock_now() + (int64_t)silence * 1000000;
+    for (;;) {
+        int ready = poll(&poller, 1, silence);
+        if (ready >= 0 || errno != EINTR)
+            return ready > 0;
+        silence = (int)((end - clock_now()) / 1000000);
+        silence = silence < 0 ? 0 : silence;
+    }
+}
+
+static ssize_t take(int descriptor, char *room, size_t size)
+{
+    ssize_t got = 0;
+    do
+        got = recv(descriptor, room, size, 0);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 /* Takes what comes until the end or a silence; how many bytes. */
 static size_t receive(int descriptor, char *reply, int silence)
 {
     size_t length = 0;
     ssize_t got = 1;
-    struct pollfd poller = {.fd = descriptor, .events = POLLIN};
-    while (length < REPLY_MAX && got > 0 && poll(&poller, 1, silence) > 0) {
-        got = recv(descriptor, reply + length, REPLY_MAX - length, 0);
+    while (length < REPLY_MAX && got > 0 && await(descriptor, silence)) {
+        got = take(descriptor, reply + length, REPLY_MAX - length);
         length += got > 0 ? (size_t)got : 0;
     }
     reply[length] = '\0';
@@ -74,6 +98,8 @@ static void send_pieces(int descriptor, const uint8_t *data, size_t size, size_t
     while (size > 0) {
         size_t count = size < piece ? size : piece;
         ssize_t sent = send(descriptor, data, count, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
         if (sent <= 0)
             return;
         data += sent;
