@@ -75,7 +75,8 @@ curl_LIBS = $(call once,curl_LIBS,$(PKG_CONFIG) --libs libcurl)
 LAYERS := core api server
 core_ROOMS := core/cache core
 api_ROOMS := api/numbers api/json api/request api/reply api/text api/explain api/openapi api
-server_ROOMS := server/watch server/config server/http server/tls server/listen server/exchange server/run
+server_ROOMS := server/watch server/config server/http server/tls server/listen server/service server/compute server/exchange \
+	server/run
 core_BELOW :=
 api_BELOW := core
 server_BELOW := core api

@@ -4,6 +4,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+void error_init(struct error *err)
+{
+    err->code = ERROR_NONE;
+    err->count = 0;
+    err->line = err->column = err->byte = 0;
+    err->placed = false;
+}
+
 bool error_set(struct error *err, enum error_code code, const char *name, const char *format, ...)
 {
     if (err->code == ERROR_NONE)

@@ -35,6 +35,9 @@ struct error {
     bool placed;               /* line, column and byte are set */
 };
 
+/* Makes it empty, as zeroing does, without touching its texts: for where that would cost more than what may fail. */
+void error_init(struct error *err);
+
 /* Records a fault (see struct error) and returns false, so that a function can `return error_set(...)`. */
 bool error_set(struct error *err, enum error_code code, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -2,15 +2,14 @@
 #ifndef SERVER_EXCHANGE_ADMISSION_H
 #define SERVER_EXCHANGE_ADMISSION_H
 
+#include "server/http/problem.h"
+
 #include <stdbool.h>
 
-struct exchange;
+struct request;
+struct service;
 
-/* Reads the head into exchange->head. false: it breaks HTTP, the bytes that follow mean nothing, and
- * exchange->refusal says why. */
-bool admission_check_http(struct exchange *exchange, const char *method, const char *version);
-
-/* Load, path, method, body, what the client accepts. false: exchange->refusal says why. */
-bool admission_check(struct exchange *exchange);
+/* Load, client, key, path, method, body, what the client accepts. false: *problem says why not. */
+bool admission_check(struct service *service, const struct request *request, struct problem *problem);
 
 #endif

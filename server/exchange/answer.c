@@ -1,12 +1,11 @@
 /* Sending replies. */
 #include "server/exchange/answer.h"
 
-#include "server/exchange/exchange.h"
-#include "server/exchange/service.h"
-#include "server/exchange/stream.h"
-#include "server/http/content_encoding.h"
+#include "server/compute/stream.h"
+#include "server/exchange/request.h"
 #include "server/http/page_cache.h"
 #include "server/listen/connections.h"
+#include "server/service/service.h"
 #include "server/watch/clock.h"
 
 #include <stdlib.h>
@@ -26,18 +25,25 @@ static void put_field(void *response, const char *name, const char *value)
 }
 
 /* Every reply that the handlers make passes here. */
-static void set_head(const struct exchange *x, struct answer *answer, struct MHD_Response *response)
+static void set_head(const struct service *service, const struct request *request, struct answer *answer,
+                     struct MHD_Response *response)
 {
     struct reply_head *head = &answer->head;
-    head->last = head->last || atomic_load(&x->service->phase) >= SERVICE_DRAINING;
-    head->id = x->id;
-    head->origin = x->head.origin;
-    head->method = x->head.method;
+    head->last = head->last || atomic_load(&service->phase) >= SERVICE_DRAINING;
+    head->id = request->id;
+    head->origin = request->head.origin;
+    head->method = request->head.method;
     head->content_encoding = answer->packed ? "gzip" : NULL;
-    reply_head_write(head, &x->service->settings, put_field, response);
+    reply_head_write(head, &service->settings, put_field, response);
 }
 
-static struct MHD_Response *make_buffer(struct exchange *x, struct buffer *body)
+static void count_sent(const struct request *request, struct reply *reply, size_t bytes)
+{
+    if (request->head.method != METHOD_HEAD)
+        atomic_store_explicit(&reply->sent, bytes, memory_order_relaxed);
+}
+
+static struct MHD_Response *make_buffer(const struct request *request, struct buffer *body, struct reply *reply)
 {
     struct buffer taken = *body;
     *body = (struct buffer){0};
@@ -48,20 +54,19 @@ static struct MHD_Response *make_buffer(struct exchange *x, struct buffer *body)
     struct MHD_Response *response =
         taken.data ? MHD_create_response_from_buffer_with_free_callback(taken.length, taken.data, free)
                    : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
-    if (!response)
+    if (response)
+        count_sent(request, reply, taken.length);
+    else
         buffer_free(&taken);
-    else if (x->head.method != METHOD_HEAD)
-        atomic_store_explicit(&x->sent, taken.length, memory_order_relaxed);
     return response;
 }
 
-static struct MHD_Response *make_page(struct exchange *x, const struct answer *answer)
+static struct MHD_Response *make_page(const struct request *request, const struct answer *answer, struct reply *reply)
 {
     const struct buffer *body = &answer->page->body;
-    bool empty = answer->head.status == 304;
-    if (!empty && x->head.method != METHOD_HEAD)
-        atomic_store_explicit(&x->sent, body->length, memory_order_relaxed);
-    return MHD_create_response_from_buffer(empty ? 0 : body->length, body->data, MHD_RESPMEM_PERSISTENT);
+    size_t length = answer->head.status == 304 ? 0 : body->length;
+    count_sent(request, reply, length);
+    return MHD_create_response_from_buffer(length, body->data, MHD_RESPMEM_PERSISTENT);
 }
 
 static struct MHD_Response *make_stream(struct answer *answer)
@@ -75,57 +80,54 @@ static struct MHD_Response *make_stream(struct answer *answer)
     return response;
 }
 
-static struct MHD_Response *make_response(struct exchange *x, struct answer *answer)
+static struct MHD_Response *make_response(const struct request *request, struct answer *answer, struct reply *reply)
 {
     if (answer->stream)
         return make_stream(answer);
-    return answer->page ? make_page(x, answer) : make_buffer(x, &answer->body);
+    return answer->page ? make_page(request, answer, reply) : make_buffer(request, &answer->body, reply);
 }
 
-static int64_t find_deadline(const struct exchange *x)
+static int64_t find_deadline(const struct service *service, const struct reply *reply)
 {
-    size_t parts = 1 + atomic_load_explicit(&x->sent, memory_order_relaxed) / ANSWER_PART;
-    return clock_now() + clock_from_seconds(x->service->settings.write_timeout) * (int64_t)parts;
+    size_t parts = 1 + atomic_load_explicit(&reply->sent, memory_order_relaxed) / STREAM_PART;
+    return clock_now() + clock_from_seconds(service->settings.write_timeout) * (int64_t)parts;
 }
 
-static void pack_body(const struct exchange *x, struct answer *answer)
+enum MHD_Result answer_send(struct service *service, const struct request *request, struct answer *answer,
+                            struct reply *reply)
 {
-    if (!answer->packed && answer->body.length >= CONTENT_ENCODING_LEAST && !answer->body.failed &&
-        content_encoding_wants_gzip(x->head.accept_encoding))
-        answer->packed = content_encoding_pack(&answer->body);
-}
-
-enum MHD_Result answer_send(struct exchange *x, struct answer *answer)
-{
-    pack_body(x, answer);
-    struct MHD_Response *response = make_response(x, answer);
-    x->state = EXCHANGE_SENT;
-    x->status = response ? answer->head.status : 503;
-    if (x->peer && !connections_move(x->peer, CONNECTION_REPLY, find_deadline(x))) {
+    struct MHD_Response *response = make_response(request, answer, reply);
+    reply->status = response ? answer->head.status : 503;
+    if (request->peer && !connections_move(request->peer, CONNECTION_REPLY, find_deadline(service, reply))) {
         if (response)
             MHD_destroy_response(response);
         return MHD_NO;
     }
     if (!response)
-        return MHD_queue_response(x->connection, 503, x->service->spent);
-    set_head(x, answer, response);
-    enum MHD_Result queued = MHD_queue_response(x->connection, answer->head.status, response);
+        return MHD_queue_response(request->connection, 503, service->spent);
+    set_head(service, request, answer, response);
+    enum MHD_Result queued = MHD_queue_response(request->connection, answer->head.status, response);
     MHD_destroy_response(response);
     return queued;
 }
 
-enum MHD_Result answer_problem(struct exchange *x, const struct problem *problem, struct buffer *text)
+enum MHD_Result answer_problem(struct service *service, const struct request *request, const struct problem *problem,
+                               struct reply *reply)
 {
-    struct answer answer = {.head = {.id = x->id, .last = problem->last}};
-    x->problem = problem->code;
-    reply_head_refuse(&answer.head, problem, x->route ? x->route->allow : NULL);
-    if (text) {
-        answer.body = *text;
-        *text = (struct buffer){0};
-    }
-    if (answer.body.length == 0)
-        problem_write(&answer.body, problem, x->id, x->route ? x->route->path : NULL);
-    return answer_send(x, &answer);
+    struct answer answer = {.head = {.id = request->id, .last = problem->last}};
+    reply->problem = problem->code;
+    reply_head_refuse(&answer.head, problem, request->route ? route_allow(request->route) : NULL);
+    problem_write(&answer.body, problem, request->id, request->route ? request->route->path : NULL);
+    return answer_send(service, request, &answer, reply);
+}
+
+enum MHD_Result answer_problem_text(struct service *service, const struct request *request, enum problem_code code,
+                                    struct answer *answer, struct reply *reply)
+{
+    reply->problem = code;
+    answer->head.id = request->id;
+    reply_head_refuse(&answer->head, &(struct problem){.code = code}, route_allow(request->route));
+    return answer_send(service, request, answer, reply);
 }
 
 struct MHD_Response *answer_make_spent(const struct settings *settings)

@@ -1,4 +1,4 @@
-/* Sending a reply: the one place that knows which headers every reply carries. */
+/* Sending a reply: the one place that hands replies to libmicrohttpd. */
 #ifndef SERVER_EXCHANGE_ANSWER_H
 #define SERVER_EXCHANGE_ANSWER_H
 
@@ -6,15 +6,22 @@
 #include "server/http/reply_head.h"
 
 #include <microhttpd.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define ANSWER_PART ((size_t)256 * 1024) /* bytes of a reply that a client takes in each --write-timeout */
-
-struct exchange;
-struct settings;
 struct page_cache_page;
+struct request;
+struct service;
+struct settings;
 struct stream;
+
+/* What was sent, for who keeps the record. Zero-initialise; only answer_ functions and streams write it. */
+struct reply {
+    unsigned status; /* 0: none yet */
+    enum problem_code problem;
+    atomic_size_t sent; /* bytes of the body handed over */
+};
 
 /* Zero-initialise; what is not set is not sent. */
 struct answer {
@@ -26,11 +33,16 @@ struct answer {
 };
 
 /* Sends it; what libmicrohttpd's handler has to return. */
-enum MHD_Result answer_send(struct exchange *exchange, struct answer *answer);
+enum MHD_Result answer_send(struct service *service, const struct request *request, struct answer *answer,
+                            struct reply *reply);
 
-/* Sends a refusal, with what belongs to it (Retry-After and such). `text` is its JSON when it was made before (taken
- * over), or empty. */
-enum MHD_Result answer_problem(struct exchange *exchange, const struct problem *problem, struct buffer *text);
+/* Sends a refusal, with what belongs to it (Retry-After and such). */
+enum MHD_Result answer_problem(struct service *service, const struct request *request, const struct problem *problem,
+                               struct reply *reply);
+
+/* The same when its JSON is there: in answer->body, gzip when answer->packed. */
+enum MHD_Result answer_problem_text(struct service *service, const struct request *request, enum problem_code code,
+                                    struct answer *answer, struct reply *reply);
 
 /* The reply that needs no memory when it is wanted. */
 struct MHD_Response *answer_make_spent(const struct settings *settings);

@@ -6,7 +6,6 @@
 #include "core/blas.h"
 #include "server/config/version.h"
 #include "server/exchange/answer.h"
-#include "server/exchange/metrics.h"
 #include "server/http/keys.h"
 #include "server/http/page_cache.h"
 #include "server/listen/client_limits.h"
@@ -20,6 +19,7 @@
 #include "server/run/port_file.h"
 #include "server/run/signals.h"
 #include "server/run/systemd_notify.h"
+#include "server/service/metrics.h"
 #include "server/tls/tls_certificate.h"
 #include "server/tls/tls_relay.h"
 

@@ -2,9 +2,9 @@
 #ifndef SERVER_RUN_SERVER_H
 #define SERVER_RUN_SERVER_H
 
-#include "server/exchange/service.h"
 #include "server/listen/acceptor.h"
 #include "server/listen/connections.h"
+#include "server/service/service.h"
 
 #include <microhttpd.h>
 #include <stdbool.h>

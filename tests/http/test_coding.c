@@ -167,6 +167,8 @@ START_TEST(bomb_is_413_with_the_limit)
     struct client_reply reply = send_packed(&packed, "gzip");
     json_t *problem = client_problem(&reply, 413);
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(problem, "detail")), "1048576"));
+    ck_assert_str_eq(json_string_value(json_object_get(problem, "code")), "body-too-large");
+    ck_assert_int_eq(json_integer_value(json_object_get(problem, "limit_bytes")), 1048576);
     json_decref(problem);
     client_free(&reply);
     free(zeros);

@@ -1,14 +1,14 @@
 /* Links, health and information. */
-#include "server/exchange/pages.h"
+#include "server/service/pages.h"
 
 #include "api/json/writer.h"
 #include "api/openapi/examples.h"
 #include "api/openapi/openapi.h"
 #include "server/config/version.h"
-#include "server/exchange/metrics.h"
-#include "server/exchange/service.h"
 #include "server/http/problem.h"
 #include "server/listen/connections.h"
+#include "server/service/metrics.h"
+#include "server/service/service.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ void pages_links(const struct service *service, const char *name, struct page *p
     for (size_t i = 0; (route = route_row(i)) != NULL; i++) {
         writer_object_begin(&w);
         writer_member_string(&w, "href", route->path);
-        writer_member_string(&w, "methods", route->allow);
+        writer_member_string(&w, "methods", route_allow(route));
         writer_member_string(&w, "summary", route->summary);
         writer_object_end(&w);
     }

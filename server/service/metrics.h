@@ -1,6 +1,6 @@
 /* What the service counts about itself, in Prometheus' text format. All of it belongs to the event thread. */
-#ifndef SERVER_EXCHANGE_METRICS_H
-#define SERVER_EXCHANGE_METRICS_H
+#ifndef SERVER_SERVICE_METRICS_H
+#define SERVER_SERVICE_METRICS_H
 
 #include "api/numbers/buffer.h"
 #include "server/http/problem.h"

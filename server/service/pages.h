@@ -1,8 +1,8 @@
 /* What GET answers: small texts that are made on the spot. */
-#ifndef SERVER_EXCHANGE_PAGES_H
-#define SERVER_EXCHANGE_PAGES_H
+#ifndef SERVER_SERVICE_PAGES_H
+#define SERVER_SERVICE_PAGES_H
 
-#include "server/exchange/route.h"
+#include "server/service/route.h"
 
 route_page pages_links;
 route_page pages_alive;

@@ -1,30 +1,31 @@
 /* Paths: the rows of api/openapi/endpoint.h. */
-#include "server/exchange/route.h"
+#include "server/service/route.h"
 
-#include "server/exchange/pages.h"
+#include "server/service/pages.h"
 
 #include <string.h>
 
 #define READ "GET, HEAD, OPTIONS"
-#define COMPUTE "POST, OPTIONS"
+
+static const struct {
+    const char *allow;
+    bool methods[METHOD_OTHER + 1];
+} kinds[] = {
+    [ROUTE_PROBE] = {READ, {[METHOD_GET] = true, [METHOD_HEAD] = true, [METHOD_OPTIONS] = true}},
+    [ROUTE_PAGE] = {READ, {[METHOD_GET] = true, [METHOD_HEAD] = true, [METHOD_OPTIONS] = true}},
+    [ROUTE_JOB] = {"POST, OPTIONS", {[METHOD_POST] = true, [METHOD_OPTIONS] = true}},
+};
 
 static const struct route rows[] = {
 #define PAGE_ROW(function, at, id, link, told, traits, type, schema) \
     {.path = at, \
-     .allow = READ, \
+     .kind = (traits)&ENDPOINT_PROBE ? ROUTE_PROBE : ROUTE_PAGE, \
      .page = pages_##function, \
      .media = type, \
      .open = (traits)&ENDPOINT_OPEN, \
-     .lasting = (traits)&ENDPOINT_LASTING, \
-     .probe = (traits)&ENDPOINT_PROBE, \
      .summary = link},
 #define JOB_ROW(which, functions, at, id, link, told, traits, reply, table) \
-    {.path = at, \
-     .allow = COMPUTE, \
-     .computes = true, \
-     .kind = JOB_##which, \
-     .tables = (traits)&ENDPOINT_TEXT, \
-     .summary = link},
+    {.path = at, .kind = ROUTE_JOB, .job = JOB_##which, .tables = (traits)&ENDPOINT_TEXT, .summary = link},
     ENDPOINT_PAGES(PAGE_ROW) ENDPOINT_JOBS(JOB_ROW)
 #undef PAGE_ROW
 #undef JOB_ROW
@@ -62,18 +63,17 @@ size_t route_index(const struct route *route)
     return (size_t)(route - rows);
 }
 
+const char *route_allow(const struct route *route)
+{
+    return route ? kinds[route->kind].allow : "GET, HEAD, POST, OPTIONS";
+}
+
 bool route_allows(const struct route *route, enum method method)
 {
-    switch (method) {
-    case METHOD_GET:
-    case METHOD_HEAD:
-        return route->page != NULL;
-    case METHOD_POST:
-        return route->computes;
-    case METHOD_OPTIONS:
-        return true;
-    case METHOD_OTHER:
-        return false;
-    }
-    return false;
+    return kinds[route->kind].methods[method];
+}
+
+bool route_is(const struct route *route, enum route_kind kind)
+{
+    return route && route->kind == kind;
 }

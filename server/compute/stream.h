@@ -1,7 +1,7 @@
 /* A reply in blocks: workers encode a few blocks ahead, the event thread sends them in order, and a client that takes
  * nothing stops both. Memory is a window of blocks, whatever the size of the reply. */
-#ifndef SERVER_EXCHANGE_STREAM_H
-#define SERVER_EXCHANGE_STREAM_H
+#ifndef SERVER_COMPUTE_STREAM_H
+#define SERVER_COMPUTE_STREAM_H
 
 #include "api/job.h"
 
@@ -14,6 +14,8 @@
 
 struct service;
 struct stream;
+
+#define STREAM_PART ((size_t)256 * 1024) /* bytes of a reply that a client takes in each --write-timeout */
 
 /* `packed`: as gzip. Takes over `job` and the bytes `charged` for it to the server's budget (also when it returns NULL:
  * no memory). `sent` counts the bytes handed over; it must live as long as stream_read may be called. */

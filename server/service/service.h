@@ -1,7 +1,7 @@
 /* What all requests share. The service's life (server/run) fills it before the first request and empties it after the
  * last; in between the pointers stay as they are, and what they point to is safe for the threads that use it. */
-#ifndef SERVER_EXCHANGE_SERVICE_H
-#define SERVER_EXCHANGE_SERVICE_H
+#ifndef SERVER_SERVICE_SERVICE_H
+#define SERVER_SERVICE_SERVICE_H
 
 #include "api/request/limits.h"
 #include "core/pool.h"

@@ -1,6 +1,6 @@
 /* Paths: one row each, from which dispatch, Allow, labels and the list of links come. */
-#ifndef SERVER_EXCHANGE_ROUTE_H
-#define SERVER_EXCHANGE_ROUTE_H
+#ifndef SERVER_SERVICE_ROUTE_H
+#define SERVER_SERVICE_ROUTE_H
 
 #include "api/job.h"
 #include "api/numbers/buffer.h"
@@ -13,7 +13,7 @@ struct service;
 
 /* What GET answers. Zero-initialise. */
 struct page {
-    unsigned status; /* stays 0 when there is nothing of the name, which only a lasting page has */
+    unsigned status; /* stays 0 when there is nothing of the name, which only a ROUTE_PAGE has */
     const char *media_type;
     struct buffer body;
     unsigned retry_after; /* seconds; 0: not sent */
@@ -22,19 +22,22 @@ struct page {
 /* Fills in the page of a path that ends with `name` ("" without one); never waits. */
 typedef void route_page(const struct service *service, const char *name, struct page *page);
 
+enum route_kind {
+    ROUTE_PROBE, /* GET, asked all the time: logged at debug, answered whatever the load, without a key */
+    ROUTE_PAGE,  /* GET, the same as long as the process lives: it has an ETag */
+    ROUTE_JOB,   /* POST, computes */
+};
+
 #define ROUTE_MAX 32 /* rows at most */
 
 struct route {
-    const char *path;  /* "/problems/{name}": the last part is the name */
-    const char *allow; /* the methods, as the header tells them */
-    route_page *page;  /* GET and HEAD, or NULL */
-    bool computes;     /* POST runs a job of `kind` */
-    enum job_kind kind;
+    const char *path; /* "/problems/{name}": the last part is the name */
+    enum route_kind kind;
+    route_page *page;    /* of the kinds that GET asks for */
+    enum job_kind job;   /* of a ROUTE_JOB */
     bool tables;         /* the job has a form for people, text/plain */
     const char *media;   /* of the page, NULL: application/json */
     bool open;           /* needs no key, as probes do not */
-    bool lasting;        /* GET answers the same as long as the process lives: it has an ETag */
-    bool probe;          /* asked all the time: logged at debug, answered whatever the load */
     const char *summary; /* for the list of links */
 };
 
@@ -47,7 +50,13 @@ const struct route *route_row(size_t index);
 /* Which row it is. */
 size_t route_index(const struct route *route);
 
+/* The methods, as the header Allow tells them; those of all paths for NULL. */
+const char *route_allow(const struct route *route);
+
 /* Whether the method is served there. OPTIONS is, everywhere. */
 bool route_allows(const struct route *route, enum method method);
+
+/* False for NULL, an unknown path. */
+bool route_is(const struct route *route, enum route_kind kind);
 
 #endif

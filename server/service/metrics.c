@@ -1,8 +1,8 @@
 /* Counting requests. The labels come from tables: whatever clients send, the number of series is bounded. */
-#include "server/exchange/metrics.h"
+#include "server/service/metrics.h"
 
 #include "server/config/version.h"
-#include "server/exchange/route.h"
+#include "server/service/route.h"
 #include "server/watch/clock.h"
 #include "server/watch/histogram.h"
 #include "server/watch/process.h"

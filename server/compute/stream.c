@@ -1,10 +1,9 @@
 /* Replies in blocks. */
-#include "server/exchange/stream.h"
+#include "server/compute/stream.h"
 
-#include "server/exchange/answer.h"
-#include "server/exchange/service.h"
 #include "server/http/content_encoding.h"
 #include "server/listen/connections.h"
+#include "server/service/service.h"
 #include "server/watch/clock.h"
 
 #include <pthread.h>
@@ -214,7 +213,7 @@ static enum arrival await_block(struct stream *stream, struct json_path *place)
 /* The client has --write-timeout for each part, and none while it waits for us, which it does between blocks only. */
 static void start_clock(struct stream *stream)
 {
-    if (!stream->peer || (stream->offset > 0 && stream->part < ANSWER_PART))
+    if (!stream->peer || (stream->offset > 0 && stream->part < STREAM_PART))
         return;
     stream->part = 0;
     connections_move(stream->peer, CONNECTION_REPLY,

@@ -1,0 +1,287 @@
+/* A computation between a connection and the pool. */
+#include "server/compute/work.h"
+
+#include "server/http/request_id.h"
+#include "server/service/service.h"
+#include "server/watch/clock.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TINY_BODY ((size_t)16 * 1024)
+#define TINY_WORK 50e3                   /* operations: a few times what a thread hop costs */
+#define BRIEF_BODY ((size_t)1024 * 1024) /* read in a few milliseconds */
+#define BRIEF_WORK 300e6                 /* operations: about ten milliseconds */
+#define BRIEF_ROOM ((double)(16 << 20))  /* bytes: they come on top of --request-memory for each worker */
+
+enum work_state {
+    WORK_PENDING,
+    WORK_DONE,     /* the result is there */
+    WORK_GIVEN_UP, /* and what the client is told is added to this */
+};
+
+struct work {
+    struct service *service;
+    struct MHD_Connection *connection;
+    struct work_order order;
+    char request_id[REQUEST_ID_SIZE];
+    struct buffer body;
+    size_t charged; /* for the body until it is decoded, and for a job that waits again */
+    bool bomb;      /* the body unpacks to more than --max-body */
+    bool computed;  /* what is left to do is packing */
+    bool submitted; /* the event thread's */
+    int64_t queued; /* when */
+    struct work_result result;
+    atomic_int state; /* enum work_state */
+    atomic_bool cancel;
+    atomic_int holders;
+};
+
+struct work *work_new(struct service *service, struct MHD_Connection *connection, const struct work_order *order,
+                      struct buffer *body, size_t *charged)
+{
+    struct work *work = calloc(1, sizeof *work);
+    if (!work)
+        return NULL;
+    work->service = service;
+    work->connection = connection;
+    work->order = *order;
+    work->order.request_id = strncpy(work->request_id, order->request_id, sizeof work->request_id - 1);
+    work->body = *body;
+    work->charged = *charged;
+    *body = (struct buffer){0};
+    *charged = 0;
+    atomic_init(&work->state, WORK_PENDING);
+    atomic_init(&work->holders, 1);
+    return work;
+}
+
+static void hold(void *context)
+{
+    struct work *work = context;
+    atomic_fetch_add(&work->holders, 1);
+}
+
+/* What it was charged for waiting; the body goes with its text. */
+static void give_back(struct work *work)
+{
+    budget_give(&work->service->held, work->charged);
+    work->charged = 0;
+}
+
+void work_release(struct work *work)
+{
+    if (!work || atomic_fetch_sub(&work->holders, 1) > 1)
+        return;
+    give_back(work);
+    buffer_free(&work->body);
+    budget_give(&work->service->held, work->result.charged);
+    job_free(work->result.job);
+    buffer_free(&work->result.text);
+    free(work);
+}
+
+/* A body that unpacks to more than a body may have is a body that is too large. */
+static void set_problem(struct work *work, const struct error *err)
+{
+    struct work_result *result = &work->result;
+    struct problem problem = {.code = problem_of_error(err), .err = err};
+    if (work->bomb) {
+        problem.code = PROBLEM_BODY_TOO_LARGE;
+        problem.limit = work->service->settings.max_body;
+    }
+    result->problem = problem.code;
+    job_free(result->job);
+    result->job = NULL;
+    buffer_free(&result->text);
+    problem_write(&result->text, &problem, work->request_id, work->order.path);
+}
+
+static bool unpack(struct work *work, struct error *err)
+{
+    size_t limit = work->service->settings.max_body;
+    if (content_encoding_unpack(&work->body, work->order.coding, limit, &work->service->held, &work->charged, err))
+        return true;
+    work->bomb = err->code == ERROR_TOO_LARGE;
+    return false;
+}
+
+static bool decode(struct work *work, struct read_context means, struct error *err)
+{
+    const struct work_order *order = &work->order;
+    if (!work->result.job) {
+        if (order->coding != CONTENT_ENCODING_NONE && !unpack(work, err))
+            return false;
+        work->result.job = job_new(&work->service->limits, order->job, order->format, &work->body, means, err);
+    }
+    give_back(work);
+    return work->result.job != NULL;
+}
+
+/* What a job holds while no worker is at it counts for all requests together. */
+static bool charge_job(struct work *work, size_t *charged, const char *reason, struct error *err)
+{
+    size_t held = job_held(work->result.job);
+    if (!budget_take(&work->service->held, held))
+        return error_set(err, ERROR_MEMORY, "", "The %zu bytes for %s do not fit now.", held, reason);
+    *charged = held;
+    return true;
+}
+
+static void note_figures(struct work_result *result)
+{
+    result->parse = job_parse_seconds(result->job);
+    result->compute = job_compute_seconds(result->job);
+    result->numbers = job_numbers(result->job);
+}
+
+static bool encode(struct work *work, struct error *err)
+{
+    struct work_result *result = &work->result;
+    note_figures(result);
+    if (job_blocks(result->job) != 1)
+        return charge_job(work, &result->charged, "a reply in blocks", err);
+    int64_t start = clock_now();
+    if (!job_block(result->job, 0, &result->text) || result->text.failed)
+        return error_set(err, ERROR_MEMORY, "", "There was no memory for the reply.");
+    result->serialize = clock_now() - start;
+    return true;
+}
+
+static bool wants_packing(const struct work *work)
+{
+    return work->order.wants_gzip && !work->result.packed && work->result.text.length >= CONTENT_ENCODING_LEAST;
+}
+
+/* The last step; the reply in blocks is packed block by block instead. */
+static void pack(struct work *work)
+{
+    int64_t start = clock_now();
+    if (!wants_packing(work))
+        return;
+    work->result.packed = content_encoding_pack(&work->result.text);
+    work->result.serialize += clock_now() - start;
+}
+
+bool work_try(struct work *work)
+{
+    struct error err;
+    if (work->body.length > TINY_BODY || work->order.coding != CONTENT_ENCODING_NONE)
+        return false;
+    error_init(&err);
+    if (decode(work, (struct read_context){.memory = work->service->memory}, &err) &&
+        job_work(work->result.job) > TINY_WORK)
+        return false;
+    if (!work->result.job || !job_run(work->result.job, NULL, &work->cancel, &err) || !encode(work, &err))
+        set_problem(work, &err);
+    work->computed = true;
+    if (wants_packing(work))
+        return false;
+    atomic_store(&work->state, WORK_DONE);
+    return true;
+}
+
+/* Ends in `state`, if nobody came first, and wakes the connection: after that nothing of its request may be touched. */
+static void settle(struct work *work, int state)
+{
+    int pending = WORK_PENDING;
+    if (atomic_compare_exchange_strong(&work->state, &pending, state))
+        connections_resume(work->service->connections, work->connection);
+}
+
+/* Waits for tasks of large requests, not for their ends. What a body asks for is known when it has been read. */
+static bool is_brief(const struct work *work)
+{
+    const struct job *job = work->result.job;
+    if (work->computed)
+        return true;
+    return job ? job_work(job) <= BRIEF_WORK && job_room(job) <= BRIEF_ROOM
+               : work->body.length <= BRIEF_BODY && work->order.coding == CONTENT_ENCODING_NONE;
+}
+
+static void run_work(void *context);
+
+/* Takes one of its references. */
+static void enqueue(struct work *work)
+{
+    bool (*submit)(struct pool *, pool_job *, void *) = is_brief(work) ? pool_submit_brief : pool_submit;
+    if (submit(work->service->pool, run_work, work))
+        return;
+    settle(work, WORK_GIVEN_UP + PROBLEM_QUEUE_FULL);
+    work_release(work);
+}
+
+/* A small body may ask for much. Between the tasks of another job it would hold that one up, and memory beside it that
+ * no limit counts: it waits for its turn, charged. */
+static bool put_back(struct work *work, struct error *err)
+{
+    return pool_cutting_in(work->service->pool) && !is_brief(work) &&
+           charge_job(work, &work->charged, "a request that waits", err);
+}
+
+/* False: it has been put back into the queue. */
+static bool compute(struct work *work, struct error *err)
+{
+    struct pool *pool = work->service->pool;
+    if (atomic_load(&work->cancel))
+        error_set(err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
+    else if (decode(work, (struct read_context){.pool = pool, .cancel = &work->cancel}, err)) {
+        if (put_back(work, err))
+            return false;
+        if (err->code == ERROR_NONE && job_run(work->result.job, pool, &work->cancel, err))
+            encode(work, err);
+    }
+    if (err->code != ERROR_NONE)
+        set_problem(work, err);
+    work->computed = true;
+    return true;
+}
+
+static void run_work(void *context)
+{
+    struct work *work = context;
+    struct error err;
+    error_init(&err);
+    work->result.queue = clock_now() - work->queued;
+    if (!work->computed && !compute(work, &err)) {
+        enqueue(work);
+        return;
+    }
+    pack(work);
+    settle(work, WORK_DONE);
+    work_release(work);
+}
+
+void work_submit(struct work *work)
+{
+    work->submitted = true;
+    work->queued = clock_now();
+    hold(work);
+    enqueue(work);
+}
+
+bool work_is_submitted(const struct work *work)
+{
+    return work->submitted;
+}
+
+static void abandon(void *context, enum problem_code reason)
+{
+    struct work *work = context;
+    atomic_store(&work->cancel, true);
+    settle(work, WORK_GIVEN_UP + (int)reason);
+    work_release(work);
+}
+
+struct connection_wait work_wait(struct work *work)
+{
+    return (struct connection_wait){.what = work, .keep = hold, .abandon = abandon};
+}
+
+struct work_result *work_find_result(struct work *work, enum problem_code *reason)
+{
+    int state = atomic_load(&work->state);
+    *reason = state > WORK_GIVEN_UP ? (enum problem_code)(state - WORK_GIVEN_UP) : PROBLEM_NONE;
+    return state == WORK_DONE ? &work->result : NULL;
+}

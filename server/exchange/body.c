@@ -1,0 +1,47 @@
+/* Bodies of requests. */
+#include "server/exchange/body.h"
+
+#include "server/service/service.h"
+
+#include <stdlib.h>
+
+#define SLACK ((size_t)64 * 1024) /* bytes past the limit */
+
+void body_reserve(struct body *body, size_t length)
+{
+    if (length == 0)
+        return;
+    body->text.data = malloc(length);
+    body->text.capacity = body->text.data ? length : 0;
+}
+
+bool body_refuse_size(const struct service *service, struct problem *problem)
+{
+    size_t limit = service->settings.max_body;
+    problem->limit = limit;
+    return problem_set(problem, PROBLEM_BODY_TOO_LARGE, "The body has more than %zu bytes, the limit.", limit);
+}
+
+bool body_append(struct body *body, struct service *service, const char *data, size_t size, struct problem *problem)
+{
+    if (body->received > service->settings.max_body)
+        return body_refuse_size(service, problem);
+    if (!budget_take(&service->held, size))
+        return problem_set(problem, PROBLEM_NO_MEMORY, "The %zu bytes for the bodies of all requests are spent.",
+                           service->settings.memory);
+    body->charged += size;
+    buffer_append(&body->text, data, size);
+    return !body->text.failed || problem_set(problem, PROBLEM_NO_MEMORY, "There is no memory for the body.");
+}
+
+void body_drop(struct body *body, struct service *service)
+{
+    buffer_free(&body->text);
+    budget_give(&service->held, body->charged);
+    body->charged = 0;
+}
+
+size_t body_enough(const struct service *service)
+{
+    return service->settings.max_body + SLACK;
+}
