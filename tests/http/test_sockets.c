@@ -101,6 +101,24 @@ START_TEST(unix_socket_left_over_is_replaced_and_one_in_use_is_not)
 }
 END_TEST
 
+/* Another process has put its socket in the place of ours. */
+START_TEST(unix_socket_of_another_is_not_removed)
+{
+    char listen[128];
+    struct stat status;
+    const struct sockaddr_un address = unix_address();
+    snprintf(listen, sizeof listen, "unix:%s", address.sun_path);
+    struct service service = service_start_at((const char *const[]){"--listen", listen, NULL});
+    ck_assert_int_eq(unlink(address.sun_path), 0);
+    int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(descriptor, (const struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(service_stop(&service), 0);
+    ck_assert_int_eq(stat(address.sun_path, &status), 0);
+    ck_assert(S_ISSOCK(status.st_mode));
+    close(descriptor);
+}
+END_TEST
+
 static bool has_v6(void)
 {
     const struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -153,7 +171,7 @@ static int open_listener(struct sockaddr_in *address)
 }
 
 /* Runs the program with descriptors 3 and 4 for the two; `shell` sets what says so, and gives way to the program, so
- * that LISTEN_PID is right. The listeners are closed here. */
+ * that LISTEN_PID is right. The listeners stay open here, as systemd keeps them. */
 static pid_t start_with_passed(const int listeners[2], const char *shell)
 {
     pid_t pid = 0;
@@ -163,7 +181,6 @@ static pid_t start_with_passed(const int listeners[2], const char *shell)
     posix_spawn_file_actions_init(&actions);
     for (int i = 0; i < 2; i++) {
         moved[i] = fcntl(listeners[i], F_DUPFD_CLOEXEC, 100);
-        close(listeners[i]);
         posix_spawn_file_actions_adddup2(&actions, moved[i], 3 + i);
     }
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
@@ -174,30 +191,75 @@ static pid_t start_with_passed(const int listeners[2], const char *shell)
     return pid;
 }
 
-START_TEST(passed_socket_is_taken)
+static void await_end(pid_t pid, int wanted)
 {
     int status = 0;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == wanted, "%x", (unsigned)status);
+}
+
+/* One service after the other on a socket that its owner keeps: no stop does anything to it, and who connects in
+ * between is answered by the next one. */
+static void serve_by_turns(const int listeners[2], const struct sockaddr *address, socklen_t size)
+{
+    for (int i = 0; i < 3; i++) {
+        char answer[16] = {0};
+        int early = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        ck_assert_int_eq(connect(early, address, size), 0);
+        ck_assert_int_gt(send(early, REQUEST, strlen(REQUEST), MSG_NOSIGNAL), 0);
+        pid_t pid = start_with_passed(listeners, "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$ATTENTIOND\" --listen 192.0.2.1");
+        ck_assert_int_eq(recv(early, answer, 12, MSG_WAITALL), 12);
+        ck_assert_str_eq(answer, "HTTP/1.1 200");
+        close(early);
+        ck_assert_int_eq(ask(address, size), 200);
+        ck_assert_int_eq(kill(pid, SIGTERM), 0);
+        await_end(pid, 0);
+    }
+}
+
+START_TEST(passed_socket_outlives_the_service)
+{
     struct sockaddr_in address;
     struct sockaddr_in other;
     const int listeners[2] = {open_listener(&address), open_listener(&other)};
-    pid_t pid = start_with_passed(listeners, "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$ATTENTIOND\" --listen 192.0.2.1");
-    ck_assert_int_eq(ask((const struct sockaddr *)&address, sizeof address), 200);
-    ck_assert_int_eq(kill(pid, SIGTERM), 0);
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    serve_by_turns(listeners, (const struct sockaddr *)&address, sizeof address);
+    close(listeners[0]);
+    close(listeners[1]);
+}
+END_TEST
+
+START_TEST(passed_unix_socket_outlives_the_service)
+{
+    struct sockaddr_in other;
+    const struct sockaddr_un address = unix_address();
+    const int listeners[2] = {socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), open_listener(&other)};
+    ck_assert_int_eq(bind(listeners[0], (const struct sockaddr *)&address, sizeof address), 0);
+    ck_assert_int_eq(listen(listeners[0], 16), 0);
+    serve_by_turns(listeners, (const struct sockaddr *)&address, sizeof address);
+    close(listeners[0]);
+    close(listeners[1]);
+}
+END_TEST
+
+START_TEST(passed_socket_that_does_not_listen_is_an_error)
+{
+    struct sockaddr_in other;
+    const int listeners[2] = {socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), open_listener(&other)};
+    await_end(start_with_passed(listeners, "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$ATTENTIOND\" --port 0"), 1);
+    close(listeners[0]);
+    close(listeners[1]);
 }
 END_TEST
 
 /* Whoever asked by the second would wait for ever. */
 START_TEST(several_passed_sockets_are_refused)
 {
-    int status = 0;
     struct sockaddr_in first;
     struct sockaddr_in second;
     const int listeners[2] = {open_listener(&first), open_listener(&second)};
-    pid_t pid = start_with_passed(listeners, "LISTEN_PID=$$ LISTEN_FDS=2 exec \"$ATTENTIOND\"");
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    await_end(start_with_passed(listeners, "LISTEN_PID=$$ LISTEN_FDS=2 exec \"$ATTENTIOND\""), 1);
+    close(listeners[0]);
+    close(listeners[1]);
 }
 END_TEST
 
@@ -236,7 +298,10 @@ Suite *sockets_suite(void)
     tcase_add_test(tests, unix_socket_left_over_is_replaced_and_one_in_use_is_not);
     tcase_add_test(tests, brackets_belong_to_no_address);
     tcase_add_loop_test(tests, star_is_both_families, 0, 3);
-    tcase_add_test(tests, passed_socket_is_taken);
+    tcase_add_test(tests, unix_socket_of_another_is_not_removed);
+    tcase_add_test(tests, passed_socket_outlives_the_service);
+    tcase_add_test(tests, passed_unix_socket_outlives_the_service);
+    tcase_add_test(tests, passed_socket_that_does_not_listen_is_an_error);
     tcase_add_test(tests, several_passed_sockets_are_refused);
     tcase_add_test(tests, systemd_is_told);
     suite_add_tcase(suite, tests);
