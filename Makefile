@@ -418,6 +418,20 @@ test: programs ## build and run all tests
 	@ATTENTIOND="$(CURDIR)/$(PROGRAM)" ATTENTIOND_FAULTS="$(CURDIR)/$(FAULTS)" $(RUN_WITH_$(FLAVOUR)) tests/run.sh $(TEST_PROGRAMS) \
 		$(foreach fuzzer,$(FUZZERS),"$B/tests/fuzz/$(fuzzer) tests/fuzz/corpus/$(fuzzer)")
 
+# For the person who edits: the suites that need no socket, side by side, and the lint of the files that git finds changed.
+CHANGED = $(filter $(SOURCES),$(shell git diff --name-only HEAD 2>/dev/null; git ls-files --others --exclude-standard))
+QUICK := $(filter-out http,$(SUITES))
+.PHONY: quick $(QUICK:%=quick-%) quick-lint
+quick: ## build, unit tests and lint of what changed, in half a minute
+	@$(MAKE) -k -j$(shell nproc) $(QUICK:%=quick-%) quick-lint && echo "all good (make test runs everything)"
+
+$(QUICK:%=quick-%): quick-%: $B/tests/%/suite
+	@$< >$<.log 2>&1 && sed -n '$$s/^/$*: /p' $<.log || { grep -vE '^Running|^$$' $<.log; false; }
+
+quick-lint: lint-layers | deps-lint
+	@$(if $(CHANGED),$(MAKE) FLAVOUR=gcc $(patsubst %.c,build/gcc/%.o,$(filter %.c,$(CHANGED))))
+	@$(if $(CHANGED),$(FORMATTER) --dry-run -Werror $(filter-out api/numbers/number_powers.h,$(CHANGED)))
+
 sanitize thread: ## the same tests under ASan and UBSan (sanitize) or TSan (thread)
 	@$(MAKE) FLAVOUR=$@ test
 

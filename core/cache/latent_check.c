@@ -76,7 +76,7 @@ static bool is_matrix(struct named_tensor w, struct error *err)
 static bool chains(struct named_tensor from, size_t inner, struct named_tensor w, struct error *err)
 {
     return shape_error_same_extent(from, inner, w, w.t.shape[0],
-                                   "an input width (columns of the one, rows of the next) of", err);
+                                   "the input width (columns of the one, rows of the next)", err);
 }
 
 static bool divides(struct named_tensor w, size_t heads, size_t *width, struct error *err)
@@ -93,7 +93,7 @@ static bool check_gain(struct named_tensor gain, struct named_tensor of, struct 
         return true;
     if (gain.t.rank != 1)
         return shape_error_refuse(gain, "a gain is a list, one number per feature of the latent vector", err);
-    return shape_error_same_extent(of, of.t.shape[1], gain, gain.t.shape[0], "a width of", err);
+    return shape_error_same_extent(of, of.t.shape[1], gain, gain.t.shape[0], "the width", err);
 }
 
 static bool check_keys(struct attention *a, struct named_tensor c, struct error *err)
@@ -162,7 +162,7 @@ static bool check_rows(struct attention *a, struct named_tensor x, struct named_
     a->kv_heads = a->heads;
     a->queries = a->q.shape[2] = x.t.shape[x.t.rank - 2];
     a->k.shape[2] = a->v.shape[2] = c.t.shape[c.t.rank - 2];
-    return !a->has_batch || shape_error_same_extent(x, a->batch, c, c.t.shape[0], "a batch of", err);
+    return !a->has_batch || shape_error_same_extent(x, a->batch, c, c.t.shape[0], "the batch", err);
 }
 
 bool latent_check(struct attention *a, struct error *err)
@@ -212,6 +212,6 @@ bool latent_check_past(struct attention *a, struct error *err)
     if (!(good & check_past_one(a, rope_key, a->latent.d_r, err)))
         return false;
     a->past = latent.t.shape[latent.t.rank - 2];
-    return shape_error_same_extent(latent, a->past, rope_key, rope_key.t.shape[rope_key.t.rank - 2], "a length of",
+    return shape_error_same_extent(latent, a->past, rope_key, rope_key.t.shape[rope_key.t.rank - 2], "the length",
                                    err);
 }
