@@ -1,0 +1,90 @@
+// The gallery: worked examples, each with one sentence and a picture of its weights, computed here.
+import { paintBitmap } from "./bitmap.js";
+import { compute } from "./arithmetic.js";
+import { byId, el, fill } from "./dom.js";
+import { pictureOf } from "./picture.js";
+import { PRESETS } from "./presets.js";
+import { opened, warmed } from "./state.js";
+import { stepsOf } from "./steps.js";
+
+/** @typedef {{name: string, title: string, teaches: string, request?: import("./operands.js").Request, temperature?: number, step?: string}} Example */
+
+const LOOK = { log: false, fitted: false, query: 0 };
+
+/** @param {HTMLCanvasElement} canvas @param {Example} example */
+function thumbnail(canvas, example) {
+  try {
+    const request = example.request ?? {}, first = compute(request), chain = example.temperature ? compute(warmed(request, first.shape.dk, example.temperature)) : first, [slice] = chain.slices[0];
+    const step = stepsOf(slice).find(({ id }) => id === "weights");
+    const ratio = Math.min(2, Math.max(1, chain.shape.keys / chain.shape.queries));
+    if (step) paintBitmap(canvas, pictureOf(step, slice, slice.output, chain.labels, LOOK), 56 * Math.min(1.5, ratio), 56 * Math.min(1, Math.max(0.3, chain.shape.queries / chain.shape.keys)));
+  } catch {
+    canvas.remove();
+  }
+}
+
+/**
+ * @param {import("./api.js").Api} api
+ * @param {import("./state.js").Store} store
+ */
+export function makeGallery(api, store) {
+  const dialog = /** @type {HTMLDialogElement} */ (byId("gallery")), place = byId("cards"), opener = byId("open-gallery");
+  /** @type {Example[] | null} */
+  let served = null;
+
+  /** @param {Example} example */
+  async function open(example) {
+    const request = example.request ?? (await api.ask(`v1/examples/${encodeURIComponent(example.name)}`)).json;
+    if (!request) return;
+    const next = opened(request, example.title, example.step ?? "start");
+    store.set({ ...next, temperature: example.temperature ?? 1 }, "commit");
+    dialog.close();
+  }
+
+  /** @param {Example} example */
+  function card(example) {
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    if (example.request) thumbnail(canvas, example);
+    else void load(canvas, example);
+    return el("li", {}, el("button", { type: "button", class: "card", "data-example": example.name, onclick: () => void open(example).catch(() => {}) }, el("span", { class: "thumb" }, canvas), el("b", {}, example.title), el("span", {}, example.teaches)));
+  }
+
+  /** @param {HTMLCanvasElement} canvas @param {Example} example */
+  async function load(canvas, example) {
+    try {
+      const answer = await api.ask(`v1/examples/${encodeURIComponent(example.name)}`);
+      example.request = answer.json ?? undefined;
+      thumbnail(canvas, example);
+    } catch {
+      canvas.remove();
+    }
+  }
+
+  async function show() {
+    dialog.showModal();
+    fill(place, ...[...PRESETS, ...(served ?? [])].map(card));
+    if (served) return;
+    try {
+      await fetchList();
+      fill(place, ...[...PRESETS, ...(served ?? [])].map(card));
+    } catch {
+      // The page's own examples stand; that the service is away is said elsewhere.
+    }
+  }
+
+  async function fetchList() {
+    const { json } = await api.ask("v1/examples"), known = (json?.examples ?? []).filter((/** @type {any} */ example) => typeof example?.name === "string");
+    served = known.map((/** @type {any} */ { name, title, teaches }) => ({ name, title: String(title), teaches: String(teaches) }));
+  }
+
+  opener.addEventListener("click", () => void show());
+  byId("pick").addEventListener("click", () => void show());
+  return {
+    /** @param {string} name @returns {Promise<void>} */
+    async openByName(name) {
+      if (!PRESETS.some((preset) => preset.name === name)) await fetchList();
+      const found = [...PRESETS, ...(served ?? [])].find((example) => example.name === name);
+      if (found) await open(found);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// The steps as a rail of small pictures, and the buttons that walk them.
+import { paintBitmap } from "./bitmap.js";
+import { byId, dress, el, write } from "./dom.js";
+import { pictureOf } from "./picture.js";
+import { WORDS, sayText } from "./words.js";
+
+/**
+ * @typedef {import("./steps.js").Step} Step
+ * @typedef {import("./state.js").Store} Store
+ * @typedef {import("./arithmetic.js").Slice} Slice
+ */
+
+const SIZE = 40;
+
+/** @param {Step} step */
+export const wordOf = (step) => WORDS.steps[/** @type {"start"} */ (step.id)];
+
+/** The picture of a step that its thumbnail shows: a side column stands alone there. @param {import("./picture.js").Picture} picture @returns {import("./picture.js").Picture} */
+function small(picture) {
+  const { side } = picture;
+  if (!side) return picture;
+  const top = Math.max(...side.values.map((x) => Math.abs(x ?? 0))) || 1;
+  return { ...picture, values: side.values.map((x) => [x === null ? null : picture.legend.kind === "share" ? x / top : x]), hatched: null };
+}
+
+/** @param {Store} store */
+export function makePlayer(store) {
+  const rail = byId("rail"), back = byId("back"), next = byId("next"), slider = /** @type {HTMLInputElement} */ (byId("scrub")), at = byId("at");
+  /** @type {{step: Step, button: HTMLButtonElement, canvas: HTMLCanvasElement}[]} */
+  let stops = [];
+  /** @type {Step[]} */
+  let steps = [];
+
+  const index = () => Math.max(0, steps.findIndex((step) => step.id === store.get().step));
+  /** @param {number} to */
+  const go = (to) => store.set({ step: steps[Math.min(steps.length - 1, Math.max(0, to))].id });
+
+  back.addEventListener("click", () => go(index() - 1));
+  next.addEventListener("click", () => go(index() + 1 < steps.length ? index() + 1 : 0));
+  slider.addEventListener("input", () => go(Number(slider.value) - 1));
+  rail.addEventListener("keydown", (event) => {
+    const to = { ArrowLeft: index() - 1, ArrowRight: index() + 1, Home: 0, End: steps.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    go(to);
+    stops[index()].button.focus();
+  });
+
+  /** @param {Step[]} now */
+  function build(now) {
+    steps = now;
+    stops = now.map((step) => {
+      const canvas = el("canvas", { "aria-hidden": "true" });
+      return { step, canvas, button: el("button", { type: "button", onclick: () => store.set({ step: step.id }) }, canvas, el("span", {}, wordOf(step).word)) };
+    });
+    rail.replaceChildren(...stops.map(({ button }) => el("li", {}, button)));
+    dress(slider, { max: steps.length });
+  }
+
+  /** @param {HTMLElement} button  into sight, without moving the page */
+  function show(button) {
+    const { offsetLeft: left, offsetWidth: width } = button;
+    if (left < rail.scrollLeft || left + width > rail.scrollLeft + rail.clientWidth) rail.scrollLeft = left - (rail.clientWidth - width) / 2;
+  }
+
+  return {
+    go, index,
+    /** @param {Step[]} now */
+    update(now) {
+      if (now.map((step) => step.id).join() !== steps.map((step) => step.id).join()) build(now);
+      const here = index(), following = steps[here + 1];
+      stops.forEach(({ button }, i) => dress(button, { "aria-current": i === here ? "step" : null, tabindex: i === here ? 0 : -1 }));
+      show(stops[here].button);
+      slider.value = String(here + 1);
+      dress(slider, { "aria-valuetext": sayText(WORDS.player.spoken, { at: here + 1, all: steps.length, word: wordOf(steps[here]).word }) });
+      dress(back, { disabled: here === 0 });
+      write(next, following ? sayText(WORDS.player.next, { what: wordOf(following).next }) : WORDS.player.again);
+      write(at, sayText(WORDS.player.of, { at: here + 1, all: steps.length }));
+    },
+    /** @param {Slice} slice @param {number[][]} result @param {import("./picture.js").Labels} labels @param {import("./picture.js").Look} look */
+    paint(slice, result, labels, look) {
+      for (const { step, canvas } of stops) paintBitmap(canvas, small(pictureOf(step, slice, result, labels, look)), SIZE, SIZE);
+    },
+  };
+}

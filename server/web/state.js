@@ -1,0 +1,87 @@
+// What a person has chosen: the request and the way to look at it. Nothing that can be computed from these stands here.
+
+/**
+ * @typedef {import("./operands.js").Request} Request
+ * @typedef {object} State
+ * @property {Request} request     without what the page itself asks for (include)
+ * @property {string} title        of the example, "" once the request is one's own
+ * @property {number} temperature  divides the scale
+ * @property {string} step
+ * @property {number} batch
+ * @property {number} head
+ * @property {number} query
+ * @property {number} key
+ * @property {number} feature
+ * @property {boolean} pinned
+ * @property {boolean} turned      rows and columns are drawn the other way round
+ * @property {boolean} log         colours by the logarithm
+ * @property {boolean} fitted      colours up to the largest number there is, not up to 1
+ *
+ * @typedef {"look" | "draft" | "commit" | "history"} How
+ * look: another view of the same; draft: in the middle of a change; commit: a change that Back undoes; history: Back itself
+ */
+
+/** @type {Omit<State, "request" | "title">} */
+export const FIRST_LOOK = { temperature: 1, step: "start", batch: 0, head: 0, query: 0, key: 0, feature: 0, pinned: false, turned: false, log: false, fitted: false };
+
+/** @type {Request} */
+export const THE_CAT = {
+  tokens: ["the", "cat", "sat", "down"],
+  q: [[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]],
+  k: [[0.5, 1, 0], [1, -0.5, 0.5], [0, 1, 1], [-1, 0.5, 0]],
+  v: [[1, 0], [0, 1], [1, 1], [-1, 2]],
+  mask: "causal",
+};
+
+/**
+ * @param {State} first
+ */
+export function makeStore(first) {
+  let state = first;
+  /** @type {((state: State, before: State, how: How) => void)[]} */
+  const listeners = [];
+  return {
+    get: () => state,
+    /** @param {Partial<State>} change @param {How} [how] */
+    set(change, how = "look") {
+      const before = state;
+      state = { ...state, ...change };
+      for (const listener of listeners) listener(state, before, how);
+    },
+    /** @param {(state: State, before: State, how: How) => void} listener */
+    onChange(listener) { listeners.push(listener); },
+  };
+}
+
+/** @typedef {ReturnType<typeof makeStore>} Store */
+
+/**
+ * The request with one member replaced, or without it where the value is undefined.
+ * @param {Request} request @param {string} name @param {any} value @returns {Request}
+ */
+export function withMember(request, name, value) {
+  const next = { ...request, [name]: value };
+  if (value === undefined) delete next[name];
+  return next;
+}
+
+/** What the page wants to see of every reply. */
+const INCLUDE = ["output", "weights", "steps", "inputs", "mask", "cost"];
+
+/** @param {Request} request @param {number} width  of a query @param {number} temperature @returns {Request} the body to send, before include */
+export function warmed(request, width, temperature) {
+  return temperature === 1 ? request : { ...request, scale: (request.scale ?? 1 / Math.sqrt(width)) / temperature };
+}
+
+/** @param {Request} request @returns {Request} */
+export function asked(request) {
+  const include = request.variant === "linear" ? INCLUDE.filter((name) => name !== "mask") : INCLUDE;
+  return { ...request, include };
+}
+
+/** A new request to look at, from its beginning. @param {Request} request @param {string} title @param {string} step @returns {State} */
+export function opened(request, title, step) {
+  const { include, ...rest } = request;
+  const square = Array.isArray(rest.tokens) || !rest.tokens;
+  return { ...FIRST_LOOK, request: rest, title, step, query: square ? Math.max(0, (rest.q ?? rest.x)?.length === 4 ? 2 : 1) : 0 };
+}
