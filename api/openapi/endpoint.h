@@ -11,6 +11,7 @@ enum endpoint_trait {
     ENDPOINT_STATE = 8,   /* 503 has the page too, not a problem */
     ENDPOINT_NAMED = 16,  /* the path ends with {name} */
     ENDPOINT_TEXT = 32,   /* a job with a form for people, text/plain */
+    ENDPOINT_HTML = 64,   /* a page with a form for browsers, text/html */
 };
 
 #define ENDPOINT_OBJECT "{\"type\":\"object\"}"
@@ -20,8 +21,10 @@ enum endpoint_trait {
 /* GET: a page. The server's function (pages_...), path, operation, what it is in the list of links, what it is in
  * OpenAPI, traits, media type, schema. */
 #define ENDPOINT_PAGES(X) \
-    X(links, "/", "root", "this list", "Links to everything", ENDPOINT_OPEN | ENDPOINT_LASTING, "application/json", \
-      ENDPOINT_OBJECT) \
+    X(links, "/", "root", "this list; in a browser the explorer", "Links to everything, or the explorer", \
+      ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML, "application/json", ENDPOINT_OBJECT) \
+    X(asset, "/web/{name}", "asset", "a file of the explorer", "A file of the explorer: script, style or picture", \
+      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING, "*/*", "{}") \
     X(alive, "/livez", "livez", "whether the process is alive", "The process runs", ENDPOINT_PROBE, \
       "application/json", ENDPOINT_STATUS) \
     X(ready, "/readyz", "readyz", "whether it takes requests", "The service takes requests", \

@@ -198,16 +198,23 @@ static void write_parameter(struct writer *w, const char *name)
     writer_array_end(w);
 }
 
-static void write_page(struct writer *w, const char *status, const char *when, const char *media_type,
-                       const char *schema)
+static void write_form(struct writer *w, const char *media_type, const char *schema)
 {
-    begin(w, status);
-    writer_member_string(w, "description", when);
-    begin(w, "content");
     begin(w, media_type);
     writer_key(w, "schema");
     writer_raw(w, schema, strlen(schema));
-    end(w, 3);
+    end(w, 1);
+}
+
+static void write_page(struct writer *w, const char *when, const char *media_type, const char *schema, bool html)
+{
+    begin(w, "200");
+    writer_member_string(w, "description", when);
+    begin(w, "content");
+    write_form(w, media_type, schema);
+    if (html)
+        write_form(w, "text/html", "{\"type\":\"string\"}");
+    end(w, 2);
 }
 
 /* The page, or a problem when there is not even memory for the page. */
@@ -240,7 +247,7 @@ static void write_pages(struct writer *w)
         if (pages[x].traits & ENDPOINT_NAMED)
             write_parameter(w, "name");
         begin(w, "responses");
-        write_page(w, "200", pages[x].summary, pages[x].media_type, pages[x].schema);
+        write_page(w, pages[x].summary, pages[x].media_type, pages[x].schema, pages[x].traits & ENDPOINT_HTML);
         if (pages[x].traits & ENDPOINT_STATE)
             write_unready(w, pages[x].schema);
         if (pages[x].traits & ENDPOINT_LASTING)

@@ -106,10 +106,12 @@ static bool check_accept(const struct request *r, struct problem *problem)
 {
     const struct route *route = r->route;
     const char *media = route && route->media ? route->media : "application/json";
-    if (r->head.method == METHOD_OPTIONS || route_is(route, ROUTE_PROBE) ||
-        media_type_weight(r->head.accept, media) > 0)
+    bool any = strcmp(media, "*/*") == 0 || r->head.method == METHOD_OPTIONS || route_is(route, ROUTE_PROBE);
+    if (any || media_type_weight(r->head.accept, media) > 0)
         return true;
     if (route && route->tables && media_type_weight(r->head.accept, "text/plain") > 0)
+        return true;
+    if (route && route->html && media_type_weight(r->head.accept, "text/html") > 0)
         return true;
     return problem_set(problem, PROBLEM_NOT_ACCEPTABLE, "The reply is %s, which Accept excludes.", media);
 }

@@ -12,6 +12,7 @@ struct entry {
     struct entry *next;
     struct page_cache_page plain, packed; /* packed.body is empty when it does not pay */
     const char *path;
+    bool html;
     char name[];
 };
 
@@ -68,27 +69,31 @@ static void pack_entry(struct entry *entry)
     set_etag(&entry->packed);
 }
 
-const struct page_cache_page *page_cache_find(const struct page_cache *pages, const char *path, const char *name,
-                                              bool packed)
+static bool has_key(const struct entry *entry, struct page_cache_key key)
+{
+    return entry->html == key.html && strcmp(entry->path, key.path) == 0 && strcmp(entry->name, key.name) == 0;
+}
+
+const struct page_cache_page *page_cache_find(const struct page_cache *pages, struct page_cache_key key, bool packed)
 {
     const struct entry *entry = pages->first;
-    while (entry && (strcmp(entry->path, path) != 0 || strcmp(entry->name, name) != 0))
+    while (entry && !has_key(entry, key))
         entry = entry->next;
     if (!entry)
         return NULL;
     return packed && entry->packed.body.length > 0 ? &entry->packed : &entry->plain;
 }
 
-bool page_cache_keep(struct page_cache *pages, const char *path, const char *name, struct buffer *body,
-                     const char *media_type)
+bool page_cache_keep(struct page_cache *pages, struct page_cache_key key, struct buffer *body, const char *media_type)
 {
-    struct entry *entry = body->failed ? NULL : calloc(1, sizeof *entry + strlen(name) + 1);
+    struct entry *entry = body->failed ? NULL : calloc(1, sizeof *entry + strlen(key.name) + 1);
     if (!entry) {
         buffer_free(body);
         return false;
     }
-    entry->path = path;
-    strcpy(entry->name, name);
+    entry->path = key.path;
+    entry->html = key.html;
+    strcpy(entry->name, key.name);
     entry->plain.body = *body;
     entry->plain.media_type = media_type;
     *body = (struct buffer){0};

@@ -5,6 +5,7 @@
 #include "server/http/cors.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
     enum problem_code code;
@@ -56,6 +57,22 @@ static void put_retry(const struct fields *fields, unsigned seconds)
     put(fields, "Retry-After", value);
 }
 
+static void put_varying(const struct fields *fields, bool origin, bool accept)
+{
+    char value[64];
+    snprintf(value, sizeof value, "%s%sAccept-Encoding", origin ? "Origin, " : "", accept ? "Accept, " : "");
+    put(fields, "Vary", value);
+}
+
+/* A page for browsers may use its own files and ask its own service, and nothing else; it may be shown in a frame. */
+static void put_policy(const struct fields *fields, const char *media_type)
+{
+    if (media_type && strncmp(media_type, "text/html", strlen("text/html")) == 0)
+        put(fields, "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+            "base-uri 'self'; form-action 'none'");
+}
+
 void reply_head_write(const struct reply_head *head, const struct settings *settings, reply_head_put *put_field,
                       void *context)
 {
@@ -73,7 +90,8 @@ void reply_head_write(const struct reply_head *head, const struct settings *sett
     put(&fields, "Server-Timing", head->timing);
     put(&fields, "Connection", head->last ? "close" : NULL);
     put(&fields, "Content-Encoding", head->content_encoding);
-    put(&fields, "Vary", cors_varies(settings) ? "Origin, Accept-Encoding" : "Accept-Encoding");
+    put_varying(&fields, cors_varies(settings), head->forms);
+    put_policy(&fields, head->media_type);
     put_retry(&fields, head->retry_after);
     cors_put_fields(settings, head->origin, head->method == METHOD_OPTIONS ? head->allow : NULL, put_field, context);
 }

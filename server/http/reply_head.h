@@ -22,6 +22,7 @@ struct reply_head {
     const char *content_encoding;
     unsigned retry_after; /* seconds */
     bool last;            /* the connection ends with it */
+    bool forms;           /* Accept chooses among forms that caches may keep */
 
     /* Of the request: */
     const char *id;

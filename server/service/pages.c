@@ -5,6 +5,7 @@
 #include "api/openapi/examples.h"
 #include "api/openapi/openapi.h"
 #include "server/config/version.h"
+#include "server/http/asset.h"
 #include "server/http/problem.h"
 #include "server/listen/connections.h"
 #include "server/service/metrics.h"
@@ -198,4 +199,22 @@ void pages_example(const struct service *service, const char *name, struct page 
     buffer_string(&page->body, example->body);
     page->status = 200;
     page->media_type = "application/json";
+}
+
+/* An unknown name leaves the status at 0. */
+void pages_asset(const struct service *service, const char *name, struct page *page)
+{
+    (void)service;
+    const struct asset *asset = asset_find(name);
+    if (!asset)
+        return;
+    buffer_append(&page->body, (const char *)asset->data, asset->length);
+    page->status = 200;
+    page->media_type = asset_media_type(asset);
+}
+
+void pages_html(const struct service *service, const char *name, struct page *page)
+{
+    (void)name;
+    pages_asset(service, "index.html", page);
 }

@@ -14,5 +14,7 @@ route_page pages_problems;
 route_page pages_problem;
 route_page pages_examples;
 route_page pages_example;
+route_page pages_asset;
+route_page pages_html; /* the form for browsers, of every path that has one */
 
 #endif

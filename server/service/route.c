@@ -23,6 +23,7 @@ static const struct route rows[] = {
      .page = pages_##function, \
      .media = type, \
      .open = (traits)&ENDPOINT_OPEN, \
+     .html = (traits)&ENDPOINT_HTML, \
      .summary = link},
 #define JOB_ROW(which, functions, at, id, link, told, traits, reply, table) \
     {.path = at, .kind = ROUTE_JOB, .job = JOB_##which, .tables = (traits)&ENDPOINT_TEXT, .summary = link},
