@@ -1,0 +1,172 @@
+// The explorer as its visitors use it: by keyboard alone, with every example, with a link to take along.
+// Usage: node explorer.mjs ADDRESS (of a service that asks for no key)
+import { answered, cells, check, conclude, eventually, launch, visit } from "./browser.mjs";
+
+const [address] = process.argv.slice(2);
+const home = `${address}/`;
+const browser = await launch();
+
+const text = (page, selector) => page.$eval(selector, (node) => node.textContent);
+const apart = (page) => page.$eval("#check", (node) => (node.hasAttribute("data-apart") ? Number(node.getAttribute("data-apart")) : null));
+const focused = (page) => page.evaluate(() => document.activeElement?.closest("[data-at], [id]")?.outerHTML.slice(0, 120) ?? "");
+
+/** Tab until the focus stands in `selector`. */
+async function tabTo(page, selector) {
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return true;
+  }
+  return false;
+}
+
+async function walksByKeyboard() {
+  const { page, context, asked, errors } = await visit(browser, home);
+  await answered(page);
+  check("the worked example stands on the page", (await text(page, "#title")) === "Three lists of numbers", await text(page, "#title"));
+
+  check("Tab reaches the rail of steps", await tabTo(page, "#rail button"), await focused(page));
+  const titles = [await text(page, "#title")];
+  for (let i = 0; i < 10; i++) {
+    await page.keyboard.press("ArrowRight");
+    titles.push(await eventually(() => text(page, "#title"), (title) => title !== titles.at(-1)));
+  }
+  check("ten steps lead to the output, each with its own title", new Set(titles).size === 11 && titles.at(-1) === "The output", titles);
+
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  await eventually(() => text(page, "#title"), (title) => title === "Score every pair");
+  const before = await cells(page);
+  check("Tab reaches the first query", await tabTo(page, "#input-q td input"), await focused(page));
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("4");
+  await page.keyboard.press("Enter");
+  const after = await eventually(() => cells(page), (now) => now[0] !== before[0]);
+  check("a number typed changes the scores of its row and no other", after[0] === "2.000" && after.slice(4).join() === before.slice(4).join(), after);
+  await answered(page);
+  check("the service agrees to the last digits", (await eventually(() => apart(page), (x) => x !== null)) < 1e-12, await apart(page));
+
+  await page.keyboard.press("Alt+ArrowUp");
+  await page.keyboard.up("Alt");
+  const nudged = await eventually(() => cells(page), (now) => now[4] !== after[4]);
+  check("Alt and an arrow move a number by a tenth", nudged[4] !== after[4], nudged);
+  await page.keyboard.press("F2");
+  await page.keyboard.type("9");
+  await page.keyboard.press("Escape");
+  check("Escape takes an edit back", (await cells(page)).join() === nudged.join(), await cells(page));
+
+  await page.click("#rail li:nth-child(9) button");
+  await eventually(() => text(page, "#title"), (title) => title === "Divide by the sum");
+  await page.focus("#picture [data-at].at");
+  for (const key of ["Control+End", "Home"]) await page.keyboard.press(key);
+  check("Home and Control+End move inside the matrix", (await eventually(() => page.$eval("#picture .at", (cell) => cell.dataset.at), (at) => at === "3 0")) === "3 0", await focused(page));
+  await page.keyboard.press("Space");
+  const masked = await eventually(() => cells(page), (now) => now[12] === "0");
+  const row = masked.slice(12).map(Number);
+  check("Space hides a pair and the row renormalises", masked[12] === "0" && Math.abs(row[0] + row[1] + row[2] + row[3] - 1) < 2e-3, masked);
+  await page.keyboard.press("Enter");
+  check("Enter pins", (await eventually(() => page.getAttribute("#pin", "aria-pressed"), (x) => x === "true")) === "true", "");
+  await page.keyboard.press("Escape");
+  check("Escape releases", (await eventually(() => page.getAttribute("#pin", "aria-pressed"), (x) => x === "false")) === "false", "");
+  await page.keyboard.press("Enter");
+  check("what has the focus is spoken", /sat|down|the|cat/.test(await eventually(() => text(page, "#live"), (x) => x.includes("step divide"))), await text(page, "#live"));
+
+  await page.focus("#open-share");
+  await page.keyboard.press("Enter");
+  const link = await eventually(() => page.inputValue("#export-text"), (value) => value.includes("#s=1."));
+  check("the link is short and holds everything", link.startsWith(home) && link.length < 600, link);
+  await page.keyboard.press("Escape");
+  const other = await visit(browser, link);
+  await answered(other.page);
+  check("it opens to the same picture", (await cells(other.page)).join() === masked.join() && (await text(other.page, "#sentence")) === (await text(page, "#sentence")), await cells(other.page));
+  check("and the same pin", (await other.page.getAttribute("#pin", "aria-pressed")) === "true", "");
+  await other.context.close();
+
+  await page.goBack();
+  check("Back undoes the mask", (await eventually(() => cells(page), (now) => now[12] !== "0"))[12] !== "0", await cells(page));
+  check("no other host was asked", asked.every((url) => url.startsWith(home) || url.startsWith("data:") || url.startsWith("blob:")), asked.filter((url) => !url.startsWith(home)));
+  check("nothing went wrong in the page", errors.length === 0, errors);
+  await context.close();
+}
+
+async function agreesOnEveryExample() {
+  const list = await (await fetch(`${address}/v1/examples`)).json();
+  const { page, context, errors } = await visit(browser, home);
+  for (const { name } of list.examples) {
+    await page.goto(`${home}?example=${name}`);
+    await page.waitForFunction(() => document.querySelector("#check")?.textContent && document.body.dataset.ready === "answered" && location.hash.length > 2);
+    await answered(page);
+    const difference = await eventually(() => apart(page), (x) => x !== null), refusal = await text(page, "#refusal");
+    check(`${name}: the page's own arithmetic agrees with the service`, difference !== null && difference < 1e-12 && refusal === "", { difference, refusal });
+    const steps = await page.$$("#rail button");
+    for (const step of steps) {
+      await step.click();
+      const said = await page.$eval("#sentence", (node) => node.textContent);
+      if (/undefined|NaN|\{/.test(said + (await text(page, "#line")))) check(`${name}: every step is told`, false, [await text(page, "#title"), said, await text(page, "#line")]);
+    }
+  }
+  check("nothing went wrong on any of them", errors.length === 0, errors);
+  await context.close();
+}
+
+async function refusesInPlace() {
+  const { page, context } = await visit(browser, home);
+  await answered(page);
+  await page.click('[data-value="draw"]');
+  await page.click("#input-mask .maskgrid tr:nth-child(1) td:nth-child(1)");
+  const refusal = await eventually(() => text(page, "#input-mask .refusal"), (now) => now.includes("No key is visible"));
+  check("a row that sees nothing is refused beside the mask, in the service's words", refusal.includes("query 0"), refusal);
+  await page.click("text=Let empty rows be 0");
+  await eventually(() => text(page, "#input-mask .refusal"), (now) => now === "");
+  await page.click("#rail li:nth-child(9) button");
+  await page.click('#picture [data-at="0 0"]');
+  check("as zero it is told as such", (await eventually(() => text(page, "#sentence"), (now) => now.includes("no key"))).includes("no key allowed"), await text(page, "#sentence"));
+
+  await page.focus("#input-v td input");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("x");
+  await page.keyboard.press("Enter");
+  check("what is no number is said beside its field", (await text(page, "#input-v .refusal")).includes("number") && (await page.getAttribute("#input-v td input", "aria-invalid")) === "true", await text(page, "#input-v .refusal"));
+  await page.keyboard.press("Escape");
+
+  await page.click("#open-import");
+  await page.fill("#import-text", '{"q":[[1,0]],"k":[[1,0]],"v":[[1]],"scael":1}');
+  await page.click("#take");
+  check("a refusal without a place stands on the stage", (await eventually(() => text(page, "#refusal"), (now) => now.includes("scale"))).includes("scale"), await text(page, "#refusal"));
+  await page.click("#open-import");
+  await page.fill("#import-text", "{");
+  await page.click("#take");
+  check("what is not JSON is said where it was pasted", (await text(page, "#import-broken")).includes("not JSON"), await text(page, "#import-broken"));
+  await context.close();
+}
+
+async function takesItAlong() {
+  const { page, context } = await visit(browser, home);
+  await answered(page);
+  await page.click("#rail li:nth-child(9) button");
+  await page.click("#open-export");
+  const forms = {};
+  for (const name of ["JSON", "curl", "fetch", "NumPy", "PyTorch"]) {
+    await page.click(`#export-tabs >> text="${name}"`);
+    forms[name] = await eventually(() => page.inputValue("#export-text"), (value) => value.length > 0 && !Object.values(forms).includes(value));
+  }
+  const reply = await (await fetch(`${address}/v1/attention`, { method: "POST", body: forms.JSON })).json();
+  check("the JSON is a request that the service takes", Math.abs(reply.weights?.[2]?.[1] - 0.24295) < 1e-4, reply);
+  check("the others name what they need", forms.curl.startsWith("curl http") && forms.fetch.includes("await fetch") && forms.NumPy.includes("np.exp") && forms.PyTorch.includes("scaled_dot_product_attention"), Object.keys(forms));
+  for (const [name, start] of [["Matrix, CSV", ",the,cat"], ["Picture, SVG", "<svg"], ["Picture, PNG", ""], ["Reply, JSON", "{"]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#export-files >> text="${name}"`)]);
+    const { readFile } = await import("node:fs/promises");
+    const bytes = await readFile(await download.path());
+    check(`${name} is a file of its kind`, name.endsWith("PNG") ? bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 2000 : bytes.toString().startsWith(start), bytes.toString().slice(0, 60));
+  }
+  await context.close();
+}
+
+try {
+  await walksByKeyboard();
+  await agreesOnEveryExample();
+  await refusesInPlace();
+  await takesItAlong();
+} finally {
+  await browser.close();
+}
+conclude();

@@ -1,0 +1,140 @@
+// How the explorer looks and sounds: nothing overflows, axe-core finds nothing serious, stepping is smooth, the page is small.
+// With a FOLDER the pictures for the README are taken. Usage: node look.mjs ADDRESS [FOLDER]
+import { readFile } from "node:fs/promises";
+import { answered, axePath, cells, check, conclude, eventually, launch, visit } from "./browser.mjs";
+
+const [address, folder] = process.argv.slice(2);
+const browser = await launch();
+const LIMIT = 200_000;
+const axeText = await readFile(axePath, "utf8");
+
+const step = (n) => async (page) => { await page.click(`#rail li:nth-child(${n}) button`); };
+const STATES = {
+  "start": async () => {},
+  "scores": step(2), "mask": step(4), "largest": step(5), "sum": step(8), "shares": step(9), "mix": step(10), "output": step(11),
+  "gallery": async (page) => { await page.click("#open-gallery"); await page.waitForSelector('#cards [data-example="readout"]'); },
+  "export": async (page) => { await page.click("#open-export"); },
+  "import": async (page) => { await page.click("#open-import"); },
+  "drawer": async (page) => { await page.click("#open-drawer"); },
+  "on paper": async (page) => { await page.click("#rail li:nth-child(9) button"); await page.waitForSelector("#paper:not([hidden])"); await page.click("#paper summary"); },
+  "refusal": async (page) => { await page.click('[data-value="draw"]'); await page.click("#input-mask .maskgrid tr:nth-child(1) td:nth-child(1)"); await page.waitForSelector("#input-mask .refusal:not(:empty)"); },
+};
+const EXAMPLES = ["multi-head", "cross-attention", "projections", "past", "linear", "eight"];
+
+/** @returns what sticks out of the page */
+const overflow = (page) => page.evaluate(() => {
+  const width = document.documentElement.clientWidth, inside = (node) => { for (let at = node.parentElement; at; at = at.parentElement) if (/auto|scroll|hidden/.test(getComputedStyle(at).overflowX)) return true; return false; };
+  const out = [...document.querySelectorAll("body *")].filter((node) => { const box = node.getBoundingClientRect(); return box.width && box.right > width + 1 && !inside(node); });
+  return [document.documentElement.scrollWidth > width, ...out.slice(0, 3).map((node) => node.outerHTML.slice(0, 90))];
+});
+
+async function audit(page, what) {
+  const found = await page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+    return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => [id, nodes.length, nodes[0].html.slice(0, 140), nodes[0].failureSummary?.slice(0, 160)]);
+  });
+  check(`${what}: axe-core finds nothing serious`, found.length === 0, found);
+}
+
+async function fitsEverywhere() {
+  for (const [width, scheme] of [[320, "light"], [768, "dark"], [1440, "light"], [1440, "dark"]]) {
+    const { page, context, errors } = await visit(browser, `${address}/`, { width, height: width === 320 ? 640 : 900, scheme, motion: "reduce" });
+    for (const [name, act] of Object.entries(STATES)) {
+      await page.goto("about:blank");
+      await page.goto(`${address}/`);
+      await answered(page);
+      await act(page);
+      const out = await overflow(page);
+      check(`${name} at ${width}, ${scheme}: nothing overflows`, out.length === 1 && !out[0], out);
+      await page.evaluate(axeText);
+      await audit(page, `${name} at ${width}, ${scheme}`);
+    }
+    for (const name of EXAMPLES) {
+      await page.goto(`${address}/?example=${name}`);
+      await page.waitForFunction(() => location.hash.length > 2);
+      await answered(page);
+      const out = await overflow(page);
+      check(`${name} at ${width}, ${scheme}: nothing overflows`, out.length === 1 && !out[0], out);
+    }
+    check(`nothing goes wrong at ${width}, ${scheme}`, errors.filter((error) => !error.includes("422")).length === 0, errors);
+    await context.close();
+  }
+}
+
+/** Eight words, eight heads of eight: every frame of a walk through all steps. */
+async function stepsSmoothly() {
+  const { page, context } = await visit(browser, `${address}/?example=eight`);
+  await page.waitForFunction(() => location.hash.length > 2);
+  await answered(page);
+  const busy = await page.evaluate(async () => {
+    const next = document.querySelector("#next"), times = [];
+    for (let i = 0; i < 60; i++) {
+      next.click();
+      times.push(await new Promise((done) => requestAnimationFrame(() => { const began = performance.now(); const channel = new MessageChannel(); channel.port1.onmessage = () => done(performance.now() - began); channel.port2.postMessage(0); })));
+    }
+    return times.sort((a, b) => a - b);
+  });
+  const median = busy[30], late = busy[57];
+  console.log(`a step of 8 x 8 x 8 takes ${median.toFixed(1)} ms of a frame (19 of 20: ${late.toFixed(1)} ms)`);
+  check("a step fits in a frame of 60 a second", median < 16.7, busy);
+  await context.close();
+}
+
+async function carriesLargeOnes() {
+  const n = 64, rows = Array.from({ length: n }, (_, i) => Array.from({ length: 4 }, (_, j) => Math.round(100 * Math.sin(i * (j + 1))) / 100));
+  const { page, context } = await visit(browser, `${address}/#j=${encodeURIComponent(JSON.stringify({ r: { q: rows, k: rows, v: rows, mask: "causal" }, v: { s: "weights" } }))}`);
+  await answered(page);
+  check("64 x 64 is a canvas", await page.isVisible("#picture canvas"), await page.$eval("#picture", (node) => node.innerHTML.slice(0, 200)));
+  await page.focus("#picture canvas");
+  for (const key of ["Control+End", "ArrowLeft", "Enter"]) await page.keyboard.press(key);
+  check("the keyboard walks it", (await eventually(() => page.$eval("#sentence", (node) => node.textContent), (now) => now.includes("k62"))).includes("q63 looks at k62"), await page.$eval("#sentence", (node) => node.textContent));
+  await page.click("#as-table");
+  check("it may be shown as a table", (await eventually(() => cells(page), (all) => all.length === n * n)).length === n * n, "");
+  await context.close();
+}
+
+async function isSmallAndQuick() {
+  const { page, context } = await visit(browser, `${address}/`);
+  await answered(page);
+  await page.reload();
+  await answered(page);
+  const { bytes, paint } = await page.evaluate(async () => {
+    const names = performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => name.includes("/web/"));
+    const sizes = await Promise.all([location.href.split("#")[0], ...new Set(names)].map(async (url) => (await (await fetch(url, { headers: { Accept: "text/html" } })).arrayBuffer()).byteLength));
+    return { bytes: sizes.reduce((sum, size) => sum + size, 0), paint: performance.getEntriesByName("first-contentful-paint")[0].startTime };
+  });
+  console.log(`the page has ${bytes} bytes; its first picture stands after ${paint.toFixed(0)} ms`);
+  check("the page is small", bytes < LIMIT, bytes);
+  check("the first picture comes at once", paint < 1000, paint);
+  await context.close();
+}
+
+/** The README's three pictures. */
+async function takePictures() {
+  const take = async (name, options, act, query = "") => {
+    const { page, context } = await visit(browser, `${address}/${query}`, { ...options, motion: "reduce" });
+    if (query) await page.waitForFunction(() => location.hash.length > 2);
+    await answered(page);
+    await act(page);
+    await page.mouse.move(0, 0);
+    await page.waitForSelector("#paper:not([hidden])");
+    await page.screenshot({ path: `${folder}/${name}.png` });
+    await context.close();
+  };
+  await take("explorer", { width: 1280, height: 800 }, step(9));
+  await take("explorer-dark", { width: 1280, height: 800, scheme: "dark" }, step(10));
+  await take("explorer-phone", { width: 390, height: 844 }, step(9));
+}
+
+try {
+  if (folder) await takePictures();
+  else {
+    await fitsEverywhere();
+    await stepsSmoothly();
+    await carriesLargeOnes();
+    await isSmallAndQuick();
+  }
+} finally {
+  await browser.close();
+}
+conclude();

@@ -1,0 +1,159 @@
+/* What a browser gets: the explorer and its files. */
+#include "tests/http/client.h"
+
+#include <check.h>
+#include <string.h>
+
+Suite *pages_suite(void);
+
+#define BROWSER "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+static struct service service;
+
+static void start(void)
+{
+    service = service_start(NULL);
+}
+
+static void stop(void)
+{
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+
+static void check_header(const struct client_reply *reply, const char *name, const char *wanted)
+{
+    char value[512];
+    ck_assert_msg(client_header(reply, name, value, sizeof value) != NULL, "%s is missing in: %s", name, reply->head);
+    ck_assert_str_eq(value, wanted);
+}
+
+static struct client_reply ask(const char *method, const char *path, const char *first, const char *second)
+{
+    return client_send(&service, &(struct client_request){.method = method, .path = path, .headers = {first, second}});
+}
+
+START_TEST(a_browser_gets_the_explorer)
+{
+    char policy[512];
+    struct client_reply reply = ask("GET", "/", BROWSER, NULL);
+    ck_assert_int_eq(reply.status, 200);
+    check_header(&reply, "Content-Type", "text/html; charset=utf-8");
+    check_header(&reply, "Vary", "Accept, Accept-Encoding");
+    check_header(&reply, "Cache-Control", "no-cache");
+    ck_assert_ptr_nonnull(strstr(reply.body, "<html lang=\"en\">"));
+    ck_assert_ptr_nonnull(client_header(&reply, "Content-Security-Policy", policy, sizeof policy));
+    ck_assert_ptr_nonnull(strstr(policy, "default-src 'none'"));
+    ck_assert_ptr_nonnull(strstr(policy, "script-src 'self';"));
+    ck_assert_ptr_null(strstr(policy, "unsafe"));
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(others_get_json)
+{
+    static const char *const accepts[] = {"Accept: */*", "Accept: application/json",
+                                          "Accept:", "Accept: application/json, text/html;q=0.9",
+                                          "Accept: text/html, */*"};
+    char policy[64];
+    struct client_reply reply = ask("GET", "/", accepts[_i], NULL);
+    ck_assert_int_eq(reply.status, 200);
+    check_header(&reply, "Content-Type", "application/json");
+    ck_assert_ptr_null(client_header(&reply, "Content-Security-Policy", policy, sizeof policy));
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(the_two_forms_have_different_etags)
+{
+    char json_etag[64];
+    char html_etag[64];
+    char header[128];
+    struct client_reply json = ask("GET", "/", "Accept: application/json", NULL);
+    struct client_reply html = ask("GET", "/", BROWSER, NULL);
+    ck_assert_ptr_nonnull(client_header(&json, "ETag", json_etag, sizeof json_etag));
+    ck_assert_ptr_nonnull(client_header(&html, "ETag", html_etag, sizeof html_etag));
+    ck_assert_str_ne(json_etag, html_etag);
+    snprintf(header, sizeof header, "If-None-Match: %s", html_etag);
+    struct client_reply same = ask("GET", "/", BROWSER, header);
+    ck_assert_int_eq(same.status, 304);
+    struct client_reply other = ask("GET", "/", "Accept: application/json", header);
+    ck_assert_int_eq(other.status, 200);
+    client_free(&json);
+    client_free(&html);
+    client_free(&same);
+    client_free(&other);
+}
+END_TEST
+
+START_TEST(files_have_their_types)
+{
+    static const char *const files[][2] = {{"/web/main.js", "text/javascript; charset=utf-8"},
+                                           {"/web/base.css", "text/css; charset=utf-8"},
+                                           {"/web/icon.svg", "image/svg+xml"}};
+    static const char *const accepts[] = {"Accept: */*", "Accept: text/css,*/*;q=0.1", "Accept: image/png"};
+    for (size_t i = 0; i < 3; i++) {
+        char etag[64];
+        struct client_reply reply = ask("GET", files[_i][0], accepts[i], NULL);
+        ck_assert_int_eq(reply.status, 200);
+        check_header(&reply, "Content-Type", files[_i][1]);
+        check_header(&reply, "Cache-Control", "no-cache");
+        check_header(&reply, "X-Content-Type-Options", "nosniff");
+        ck_assert_ptr_nonnull(client_header(&reply, "ETag", etag, sizeof etag));
+        ck_assert_uint_gt(reply.length, 100);
+        client_free(&reply);
+    }
+}
+END_TEST
+
+START_TEST(files_are_packed_for_who_takes_it)
+{
+    struct client_reply plain = ask("GET", "/web/main.js", NULL, NULL);
+    struct client_reply packed = ask("GET", "/web/main.js", "Accept-Encoding: gzip", NULL);
+    check_header(&packed, "Content-Encoding", "gzip");
+    ck_assert_uint_lt(2 * packed.length, plain.length);
+    client_free(&plain);
+    client_free(&packed);
+}
+END_TEST
+
+START_TEST(head_tells_what_get_sends)
+{
+    static const char *const paths[] = {"/", "/web/main.js"};
+    char length[32];
+    char wanted[32];
+    struct client_reply get = ask("GET", paths[_i], BROWSER, NULL);
+    struct client_reply head = ask("HEAD", paths[_i], BROWSER, NULL);
+    ck_assert_int_eq(head.status, 200);
+    ck_assert_uint_eq(head.length, 0);
+    ck_assert_ptr_nonnull(client_header(&head, "Content-Length", length, sizeof length));
+    snprintf(wanted, sizeof wanted, "%zu", get.length);
+    ck_assert_str_eq(length, wanted);
+    client_free(&get);
+    client_free(&head);
+}
+END_TEST
+
+START_TEST(there_are_no_other_files)
+{
+    static const char *const paths[] = {"/web/nope.js", "/web/", "/web/../main.js", "/web/README.md", "/web/x/main.js"};
+    struct client_reply reply = client_get(&service, paths[_i]);
+    json_decref(client_problem(&reply, 404));
+    client_free(&reply);
+}
+END_TEST
+
+Suite *pages_suite(void)
+{
+    Suite *suite = suite_create("pages");
+    TCase *files = tcase_create("files");
+    tcase_add_unchecked_fixture(files, start, stop);
+    tcase_add_test(files, a_browser_gets_the_explorer);
+    tcase_add_loop_test(files, others_get_json, 0, 5);
+    tcase_add_test(files, the_two_forms_have_different_etags);
+    tcase_add_loop_test(files, files_have_their_types, 0, 3);
+    tcase_add_test(files, files_are_packed_for_who_takes_it);
+    tcase_add_loop_test(files, head_tells_what_get_sends, 0, 2);
+    tcase_add_loop_test(files, there_are_no_other_files, 0, 5);
+    suite_add_tcase(suite, files);
+    return suite;
+}
