@@ -48,36 +48,22 @@ bool attention_block_run(const struct attention *a, size_t block, const struct a
 
 /* --- terms --- */
 
-static size_t row_offset(struct tensor t, size_t b, size_t h, size_t x)
-{
-    return b * t.stride[0] + h * t.stride[1] + x * t.stride[2];
-}
-
 void attention_products(const struct attention *a, size_t b, size_t h, size_t i, void *out)
 {
-    size_t q = row_offset(a->q, b, h, i);
+    const void *q = tensor_row(a->q, b, h, i);
     for (size_t j = 0; j < a->keys; j++) {
-        size_t k = row_offset(a->k, b, h / (a->heads / a->kv_heads), j);
+        const void *k = tensor_row(a->k, b, h / (a->heads / a->kv_heads), j);
         for (size_t t = 0; t < a->d_k; t++)
-            if (a->dtype == DTYPE_FLOAT64)
-                ((double *)out)[j * a->d_k + t] =
-                    ((const double *)a->q.data)[q + t] * ((const double *)a->k.data)[k + t];
-            else
-                ((float *)out)[j * a->d_k + t] = ((const float *)a->q.data)[q + t] * ((const float *)a->k.data)[k + t];
+            dtype_set(a->dtype, out, j * a->d_k + t, dtype_get(a->dtype, q, t) * dtype_get(a->dtype, k, t));
     }
 }
 
 void attention_contributions(const struct attention *a, size_t b, size_t h, const void *weights, void *out)
 {
     for (size_t j = 0; j < a->keys; j++) {
-        size_t v = row_offset(a->v, b, h / (a->heads / a->kv_heads), j);
+        const void *v = tensor_row(a->v, b, h / (a->heads / a->kv_heads), j);
+        double w = dtype_get(a->dtype, weights, j);
         for (size_t t = 0; t < a->d_v; t++)
-            if (a->dtype == DTYPE_FLOAT64) {
-                double w = ((const double *)weights)[j];
-                ((double *)out)[j * a->d_v + t] = w == 0 ? 0 : w * ((const double *)a->v.data)[v + t];
-            } else {
-                float w = ((const float *)weights)[j];
-                ((float *)out)[j * a->d_v + t] = w == 0 ? 0 : w * ((const float *)a->v.data)[v + t];
-            }
+            dtype_set(a->dtype, out, j * a->d_v + t, w == 0 ? 0 : w * dtype_get(a->dtype, v, t));
     }
 }

@@ -1,69 +1,13 @@
 /* From the tensors of a request to those that enter the scores: projected, rotated, the past in front. */
 #include "core/attention.h"
 
-#include "core/blas.h"
 #include "core/overflow.h"
+#include "core/projection.h"
 #include "core/rope.h"
 #include "core/simd.h"
 
 #include <math.h>
 #include <string.h>
-
-#define ROWS_PER_TASK 64
-
-/* --- projection: y[rows][out] = x[rows][in] w[in][out] + bias[out] --- */
-
-struct projection {
-    enum dtype dtype;
-    size_t rows, inner, outer;
-    const void *x, *w, *bias;
-    void *y;
-};
-
-static void add_bias(const struct projection *p, size_t row)
-{
-    for (size_t c = 0; c < p->outer; c++)
-        if (p->dtype == DTYPE_FLOAT64)
-            ((double *)p->y)[row * p->outer + c] += ((const double *)p->bias)[c];
-        else
-            ((float *)p->y)[row * p->outer + c] += ((const float *)p->bias)[c];
-}
-
-static void project_rows(void *context, size_t index, size_t worker)
-{
-    (void)worker;
-    const struct projection *p = context;
-    size_t first = index * ROWS_PER_TASK;
-    size_t count = p->rows - first < ROWS_PER_TASK ? p->rows - first : ROWS_PER_TASK;
-    size_t size = dtype_size(p->dtype);
-    blas_product(p->dtype, BLAS_PLAIN, count, p->outer, p->inner, (const char *)p->x + first * p->inner * size,
-                 p->inner, p->w, p->outer, (char *)p->y + first * p->outer * size, p->outer);
-    for (size_t row = first; p->bias && row < first + count; row++)
-        add_bias(p, row);
-}
-
-static bool is_finite_at(enum dtype dtype, const void *data, size_t at)
-{
-    return dtype == DTYPE_FLOAT64 ? isfinite(((const double *)data)[at]) : isfinite(((const float *)data)[at]);
-}
-
-/* The position of the first number that is not finite, or `count`. */
-static size_t find_overflow(enum dtype dtype, const void *data, size_t count)
-{
-    for (size_t x = 0; x < count; x++)
-        if (!is_finite_at(dtype, data, x))
-            return x;
-    return count;
-}
-
-static bool project(struct projection p, const char *name, struct pool *pool, struct error *err)
-{
-    pool_run(pool, (p.rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, project_rows, &p);
-    size_t bad = find_overflow(p.dtype, p.y, p.rows * p.outer);
-    return bad == p.rows * p.outer ||
-           error_set(err, ERROR_INVALID, name, "The projection by %s overflows %s in row %zu, column %zu.", name,
-                     dtype_name(p.dtype), bad / p.outer, bad % p.outer);
-}
 
 /* One projected input as [b][heads][rows][width]; `view` brings the number of rows. */
 static bool project_input(const struct attention *a, struct tensor x, struct tensor w, struct tensor bias, size_t heads,
@@ -72,11 +16,16 @@ static bool project_input(const struct attention *a, struct tensor x, struct ten
 {
     size_t rows = view->shape[2];
     size_t outer = w.shape[1];
-    struct projection p = {a->dtype, a->batch * rows, w.shape[0], outer, x.data, w.data, bias.data, NULL};
+    struct projection p = {.dtype = a->dtype, .rows = a->batch * rows, .inner = w.shape[0], .outer = outer};
     size_t numbers;
     if (!size_multiply(p.rows, outer, &numbers))
         return error_set(err, ERROR_TOO_LARGE, name, "%zu rows of %zu columns are too many.", p.rows, outer);
+    p.x = x.data;
+    p.w = w.data;
+    p.bias = bias.data;
     p.y = arena_calloc(arena, numbers, dtype_size(a->dtype), err);
+    p.x_stride = p.inner;
+    p.w_stride = p.y_stride = outer;
     if (!p.y)
         return false;
     *view = (struct tensor){.data = p.y,
@@ -84,7 +33,7 @@ static bool project_input(const struct attention *a, struct tensor x, struct ten
                             .rank = 4,
                             .shape = {a->batch, heads, rows, outer / heads},
                             .stride = {rows * outer, outer / heads, outer, 1}};
-    return project(p, name, pool, err);
+    return projection_run(&p, name, pool, err);
 }
 
 static bool project_inputs(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
@@ -105,9 +54,7 @@ static void copy_rows(struct tensor to, size_t first, struct tensor from)
     for (size_t b = 0; b < from.shape[0]; b++)
         for (size_t h = 0; h < from.shape[1]; h++)
             for (size_t x = 0; x < from.shape[2]; x++)
-                memcpy((char *)to.data + size * (b * to.stride[0] + h * to.stride[1] + (first + x) * to.stride[2]),
-                       (const char *)from.data + size * (b * from.stride[0] + h * from.stride[1] + x * from.stride[2]),
-                       size * from.shape[3]);
+                memcpy(tensor_row(to, b, h, first + x), tensor_row(from, b, h, x), size * from.shape[3]);
 }
 
 /* A dense copy of `new_rows` behind the `past` (absent: no past). */
@@ -139,14 +86,11 @@ static bool rotate(const struct rope_request *rope, const char *what, struct ten
     rope_apply(rope, t, positions, past);
     for (size_t b = 0; b < t.shape[0]; b++)
         for (size_t h = 0; h < t.shape[1]; h++)
-            for (size_t x = 0; x < t.shape[2]; x++) {
-                size_t at = b * t.stride[0] + h * t.stride[1] + x * t.stride[2];
-                const char *row = (const char *)t.data + at * dtype_size(t.dtype);
-                if (find_overflow(t.dtype, row, t.shape[3]) < t.shape[3])
+            for (size_t x = 0; x < t.shape[2]; x++)
+                if (dtype_find_overflow(t.dtype, tensor_row(t, b, h, x), t.shape[3]) < t.shape[3])
                     return error_set(err, ERROR_INVALID, "rope",
                                      "Rotated, the new %s %zu (batch %zu, head %zu) overflows %s.", what, x, b, h,
                                      dtype_name(t.dtype));
-            }
     return true;
 }
 
@@ -211,7 +155,18 @@ bool attention_project_output(const struct attention *a, const void *merged, voi
                               struct error *err)
 {
     const struct attention_request *r = a->request;
-    const struct projection p = {a->dtype, a->batch * a->queries, a->heads * a->d_v, r->w_o.shape[1],
-                                 merged,   r->w_o.data,           r->b_o.data,       out};
-    return project(p, "w_o", pool, err);
+    size_t inner = a->heads * a->d_v;
+    size_t outer = r->w_o.shape[1];
+    const struct projection p = {.dtype = a->dtype,
+                                 .rows = a->batch * a->queries,
+                                 .inner = inner,
+                                 .outer = outer,
+                                 .x = merged,
+                                 .w = r->w_o.data,
+                                 .bias = r->b_o.data,
+                                 .y = out,
+                                 .x_stride = inner,
+                                 .w_stride = outer,
+                                 .y_stride = outer};
+    return projection_run(&p, "w_o", pool, err);
 }

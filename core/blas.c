@@ -51,24 +51,11 @@ static double test_value(size_t row, size_t column)
     return (double)((row * 7 + column * 3) % 11) - 5.0;
 }
 
-static void put(enum dtype dtype, void *data, size_t index, double value)
-{
-    if (dtype == DTYPE_FLOAT64)
-        ((double *)data)[index] = value;
-    else
-        ((float *)data)[index] = (float)value;
-}
-
-static double get(enum dtype dtype, const void *data, size_t index)
-{
-    return dtype == DTYPE_FLOAT64 ? ((const double *)data)[index] : (double)((const float *)data)[index];
-}
-
 static void fill(enum dtype dtype, void *data, size_t rows, size_t columns)
 {
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < columns; c++)
-            put(dtype, data, r * columns + c, test_value(r, c));
+            dtype_set(dtype, data, r * columns + c, test_value(r, c));
 }
 
 static bool product_is_right(enum dtype dtype, enum blas_side side, size_t m, size_t n, size_t k, double *work)
@@ -83,7 +70,7 @@ static bool product_is_right(enum dtype dtype, enum blas_side side, size_t m, si
         double sum = 0;
         for (size_t t = 0; t < k; t++)
             sum += test_value(i / n, t) * (side == BLAS_TRANSPOSED ? test_value(i % n, t) : test_value(t, i % n));
-        if (get(dtype, c, i) != sum)
+        if (dtype_get(dtype, c, i) != sum)
             return false;
     }
     return true;

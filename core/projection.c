@@ -1,17 +1,14 @@
 /* Projecting. */
 #include "core/projection.h"
 
-#include <math.h>
-
 #define ROWS_PER_TASK 64
 
 static void add_bias(const struct projection *p, size_t row)
 {
-    for (size_t c = 0; c < p->outer; c++)
-        if (p->dtype == DTYPE_FLOAT64)
-            ((double *)p->y)[row * p->y_stride + c] += ((const double *)p->bias)[c];
-        else
-            ((float *)p->y)[row * p->y_stride + c] += ((const float *)p->bias)[c];
+    for (size_t c = 0; c < p->outer; c++) {
+        size_t at = row * p->y_stride + c;
+        dtype_set(p->dtype, p->y, at, dtype_get(p->dtype, p->y, at) + dtype_get(p->dtype, p->bias, c));
+    }
 }
 
 static void run_rows(void *context, size_t index, size_t worker)
@@ -27,20 +24,16 @@ static void run_rows(void *context, size_t index, size_t worker)
         add_bias(p, row);
 }
 
-static bool is_finite_at(const struct projection *p, size_t row, size_t column)
-{
-    size_t at = row * p->y_stride + column;
-    return p->dtype == DTYPE_FLOAT64 ? isfinite(((const double *)p->y)[at]) : isfinite(((const float *)p->y)[at]);
-}
-
 bool projection_run(const struct projection *p, const char *name, struct pool *pool, struct error *err)
 {
     struct projection work = *p;
     pool_run(pool, (p->rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, run_rows, &work);
-    for (size_t row = 0; row < p->rows; row++)
-        for (size_t column = 0; column < p->outer; column++)
-            if (!is_finite_at(p, row, column))
-                return error_set(err, ERROR_INVALID, name, "The projection by %s overflows %s in row %zu, column %zu.",
-                                 name, dtype_name(p->dtype), row, column);
+    for (size_t row = 0; row < p->rows; row++) {
+        const char *y = (const char *)p->y + row * p->y_stride * dtype_size(p->dtype);
+        size_t column = dtype_find_overflow(p->dtype, y, p->outer);
+        if (column < p->outer)
+            return error_set(err, ERROR_INVALID, name, "The projection by %s overflows %s in row %zu, column %zu.",
+                             name, dtype_name(p->dtype), row, column);
+    }
     return true;
 }

@@ -3,25 +3,12 @@
 
 #include <math.h>
 
-static double load(struct tensor t, size_t at)
-{
-    return t.dtype == DTYPE_FLOAT64 ? ((const double *)t.data)[at] : (double)((const float *)t.data)[at];
-}
-
-static void store(struct tensor t, size_t at, double value)
-{
-    if (t.dtype == DTYPE_FLOAT64)
-        ((double *)t.data)[at] = value;
-    else
-        ((float *)t.data)[at] = (float)value;
-}
-
 static void turn(struct tensor t, size_t first, size_t second, double angle)
 {
-    double x1 = load(t, first);
-    double x2 = load(t, second);
-    store(t, first, cos(angle) * x1 - sin(angle) * x2);
-    store(t, second, sin(angle) * x1 + cos(angle) * x2);
+    double x1 = dtype_get(t.dtype, t.data, first);
+    double x2 = dtype_get(t.dtype, t.data, second);
+    dtype_set(t.dtype, t.data, first, cos(angle) * x1 - sin(angle) * x2);
+    dtype_set(t.dtype, t.data, second, sin(angle) * x1 + cos(angle) * x2);
 }
 
 static void turn_row(const struct rope_request *rope, struct tensor t, size_t at, double position)

@@ -1,16 +1,60 @@
 /* Views and their sizes. */
 #include "core/tensor.h"
 
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
+
+static double get_float64(const void *data, size_t at)
+{
+    return ((const double *)data)[at];
+}
+
+static void set_float64(void *data, size_t at, double value)
+{
+    ((double *)data)[at] = value;
+}
+
+static double get_float32(const void *data, size_t at)
+{
+    return (double)((const float *)data)[at];
+}
+
+static void set_float32(void *data, size_t at, double value)
+{
+    ((float *)data)[at] = (float)value;
+}
+
+static double get_bool(const void *data, size_t at)
+{
+    return ((const unsigned char *)data)[at];
+}
+
+static void set_bool(void *data, size_t at, double value)
+{
+    ((unsigned char *)data)[at] = value != 0;
+}
+
+static double get_int16(const void *data, size_t at)
+{
+    return ((const int16_t *)data)[at];
+}
+
+static void set_int16(void *data, size_t at, double value)
+{
+    ((int16_t *)data)[at] = (int16_t)value;
+}
 
 static const struct {
     const char *name;
     size_t size;
+    double (*get)(const void *data, size_t at);
+    void (*set)(void *data, size_t at, double value);
 } dtypes[] = {
-    [DTYPE_FLOAT64] = {"float64", 8},
-    [DTYPE_FLOAT32] = {"float32", 4},
-    [DTYPE_BOOL] = {"bool", 1},
-    [DTYPE_INT16] = {"int16", 2},
+    [DTYPE_FLOAT64] = {"float64", 8, get_float64, set_float64},
+    [DTYPE_FLOAT32] = {"float32", 4, get_float32, set_float32},
+    [DTYPE_BOOL] = {"bool", 1, get_bool, set_bool},
+    [DTYPE_INT16] = {"int16", 2, get_int16, set_int16},
 };
 
 size_t dtype_size(enum dtype dtype)
@@ -21,6 +65,24 @@ size_t dtype_size(enum dtype dtype)
 const char *dtype_name(enum dtype dtype)
 {
     return dtypes[dtype].name;
+}
+
+double dtype_get(enum dtype dtype, const void *data, size_t at)
+{
+    return dtypes[dtype].get(data, at);
+}
+
+void dtype_set(enum dtype dtype, void *data, size_t at, double value)
+{
+    dtypes[dtype].set(data, at, value);
+}
+
+size_t dtype_find_overflow(enum dtype dtype, const void *data, size_t count)
+{
+    size_t at = 0;
+    while (at < count && isfinite(dtypes[dtype].get(data, at)))
+        at++;
+    return at;
 }
 
 struct tensor tensor_dense(enum dtype dtype, size_t rank, const size_t *shape, void *data)
@@ -40,6 +102,11 @@ size_t tensor_count(struct tensor t)
     for (size_t a = 0; a < t.rank; a++)
         count *= t.shape[a];
     return count;
+}
+
+void *tensor_row(struct tensor t, size_t b, size_t h, size_t row)
+{
+    return (char *)t.data + (b * t.stride[0] + h * t.stride[1] + row * t.stride[2]) * dtype_size(t.dtype);
 }
 
 bool size_multiply(size_t a, size_t b, size_t *product)

@@ -29,11 +29,21 @@ size_t dtype_size(enum dtype dtype);
 /* "float64", "float32", "bool" or "int16". */
 const char *dtype_name(enum dtype dtype);
 
+/* Element `at` as a double; the other way it is rounded to the dtype. */
+double dtype_get(enum dtype dtype, const void *data, size_t at);
+void dtype_set(enum dtype dtype, void *data, size_t at, double value);
+
+/* The position of the first of `count` numbers that is not finite, or `count`. */
+size_t dtype_find_overflow(enum dtype dtype, const void *data, size_t count);
+
 /* A dense row-major view of `data`. */
 struct tensor tensor_dense(enum dtype dtype, size_t rank, const size_t *shape, void *data);
 
 /* Number of elements: the product of the shape (the maker has checked that it does not overflow). */
 size_t tensor_count(struct tensor t);
+
+/* Where a row of a [b][h][rows][width] tensor begins. */
+void *tensor_row(struct tensor t, size_t b, size_t h, size_t row);
 
 /* a * b, or false when it does not fit size_t. */
 bool size_multiply(size_t a, size_t b, size_t *product);

@@ -86,7 +86,7 @@ static char *put_booleans(char *at, const unsigned char *values, size_t count)
 static char *put_rounded(char *at, const struct style *style, enum dtype dtype, const void *values, size_t count)
 {
     for (size_t x = 0; x < count; x++) {
-        double value = dtype == DTYPE_FLOAT64 ? ((const double *)values)[x] : (double)((const float *)values)[x];
+        double value = dtype_get(dtype, values, x);
         at = isfinite(value) ? number_print_rounded(at, value, (int)style->decimals) : put_special(at, style, value);
         *at++ = ',';
     }

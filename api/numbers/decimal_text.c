@@ -9,13 +9,6 @@
 
 #define LARGE 1e9
 
-double decimal_text_at(enum dtype dtype, const void *values, size_t at)
-{
-    if (dtype == DTYPE_BOOL)
-        return ((const unsigned char *)values)[at];
-    return dtype == DTYPE_FLOAT64 ? ((const double *)values)[at] : (double)((const float *)values)[at];
-}
-
 /* number_print_rounded drops trailing zeros: they come back, so that columns align. */
 static char *pad(char *out, char *end, int decimals)
 {

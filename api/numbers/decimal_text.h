@@ -15,7 +15,4 @@ char *decimal_text_print(char out[DECIMAL_TEXT_SIZE], double value, int decimals
 /* The shortest text of a number of that dtype, as the request had it. */
 char *decimal_text_exact(char out[DECIMAL_TEXT_SIZE], double value, enum dtype dtype);
 
-/* Element `at` of numbers of a dtype (booleans: 0 or 1). */
-double decimal_text_at(enum dtype dtype, const void *values, size_t at);
-
 #endif

@@ -43,7 +43,7 @@ static bool compute_logits(const struct scoring *s, struct readout_word *word, s
     blas_product(dtype, BLAS_PLAIN, 1, s->words, s->width, s->row, s->width, s->a->request->readout_w.data, s->words,
                  s->logits, s->words);
     for (size_t x = 0; x < s->words; x++) {
-        double logit = dtype == DTYPE_FLOAT64 ? ((const double *)s->logits)[x] : (double)((const float *)s->logits)[x];
+        double logit = dtype_get(dtype, s->logits, x);
         if (!isfinite(logit))
             return error_set(err, ERROR_INVALID, "readout.w", "The logit of column %zu overflows %s.", x,
                              dtype_name(dtype));

@@ -71,16 +71,11 @@ static bool decode_bytes(struct decoder *d, const char *base64, const struct jso
     return t->data != NULL;
 }
 
-static double number_at(struct tensor t, size_t x)
-{
-    return t.dtype == DTYPE_FLOAT64 ? ((const double *)t.data)[x] : (double)((const float *)t.data)[x];
-}
-
 static bool check_finite(struct decoder *d, struct tensor t, bool hides, const struct json_path *at)
 {
     size_t count = tensor_count(t);
     for (size_t x = 0; x < count; x++) {
-        double value = number_at(t, x);
+        double value = dtype_get(t.dtype, t.data, x);
         if (!isfinite(value) && !(hides && value == -HUGE_VAL))
             return read_tensor_fault(d, t, x, at,
                                      hides ? "is NaN or +infinity; -infinity alone has a meaning here."
@@ -96,7 +91,7 @@ static bool widen(struct decoder *d, struct tensor t, struct tensor *out)
     if (!wide)
         return false;
     for (size_t x = 0; x < count; x++)
-        wide[x] = number_at(t, x);
+        wide[x] = dtype_get(t.dtype, t.data, x);
     arena_drop(d->arena, t.data);
     *out = tensor_dense(DTYPE_FLOAT64, t.rank, t.shape, wide);
     return true;

@@ -271,7 +271,7 @@ bool query_arithmetic_mix(struct buffer *out, const struct query_arithmetic *sto
     bool good = terms && sum;
     name_features(&table.grid, q->a->d_v);
     for (size_t f = 0; good && f < q->a->d_v; f++)
-        sum[f] = decimal_text_at(q->a->dtype, output, f);
+        sum[f] = dtype_get(q->a->dtype, output, f);
     if (good) {
         buffer_format(out, "  %s:\n", token_label_query(story->options, q->i, label));
         put_contributions(&table, story, q, terms);

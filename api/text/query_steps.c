@@ -22,7 +22,7 @@ static double *widen(enum dtype dtype, const void *values, size_t count)
 {
     double *wide = malloc(count * sizeof *wide);
     for (size_t x = 0; wide && x < count; x++)
-        wide[x] = decimal_text_at(dtype, values, x);
+        wide[x] = dtype_get(dtype, values, x);
     return wide;
 }
 
@@ -89,7 +89,7 @@ void query_steps_free(struct query_steps *q)
 
 static double element(struct tensor t, size_t b, size_t h, size_t row, size_t column)
 {
-    return decimal_text_at(t.dtype, t.data, b * t.stride[0] + h * t.stride[1] + row * t.stride[2] + column);
+    return dtype_get(t.dtype, tensor_row(t, b, h, row), column);
 }
 
 double query_steps_q(const struct query_steps *q, size_t t)
@@ -118,13 +118,8 @@ static void *narrow_weights(const struct query_steps *q)
     const struct attention *a = q->a;
     const double *weights = q->of[query_steps_mixing(a)];
     void *narrow = calloc(a->keys, dtype_size(a->dtype));
-    for (size_t j = 0; narrow && j < a->keys; j++) {
-        float single = (float)weights[j];
-        if (a->dtype == DTYPE_FLOAT64)
-            ((double *)narrow)[j] = weights[j];
-        else
-            ((float *)narrow)[j] = single;
-    }
+    for (size_t j = 0; narrow && j < a->keys; j++)
+        dtype_set(a->dtype, narrow, j, weights[j]);
     return narrow;
 }
 

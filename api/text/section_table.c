@@ -33,7 +33,7 @@ static void name_columns(const struct section_table *p, const struct section *s,
 static void put_figure(const struct section_table *p, const struct section *s, const void *values, size_t at,
                        char *cell)
 {
-    double value = decimal_text_at(s->t.dtype, values, at);
+    double value = dtype_get(s->t.dtype, values, at);
     if (s->t.dtype == DTYPE_BOOL)
         snprintf(cell, DECIMAL_TEXT_SIZE, "%s", value > 0 ? "1" : ".");
     else
