@@ -4,22 +4,14 @@
 #include "api/request/foreign_names.h"
 #include "api/request/include.h"
 #include "api/request/read_list.h"
+#include "api/request/read_packed.h"
 #include "api/request/read_tensor.h"
 #include "api/request/read_value.h"
 #include "api/request/suggest.h"
 
 #include <stdio.h>
 
-bool decode_count(struct decoder *d, size_t count)
-{
-    d->elements = count > (size_t)-1 - d->elements ? (size_t)-1 : d->elements + count;
-    return d->elements <= d->elements_max ||
-           error_set(d->err, ERROR_TOO_LARGE, "",
-                     "The tensors of the request hold at least %zu numbers; the limit is %zu (--max-elements).",
-                     d->elements, d->elements_max);
-}
-
-/* --- kinds that lists.h and operand.h read --- */
+/* --- kinds that read_list.h, read_tensor.h and read_packed.h read --- */
 
 static void read_strings(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                          struct read_value_target target)
@@ -49,10 +41,23 @@ static void read_slopes(struct decoder *d, const struct option *o, const json_t 
         read_list_reals(d, o, value, at, target.field);
 }
 
+static void read_packed_object(struct decoder *d, const struct option *o, const json_t *value,
+                               const struct json_path *at, struct tensor *out)
+{
+    struct packed packed = {0};
+    size_t faults = d->err->count;
+    decode_object(d, read_packed_table(), value, at, &packed);
+    if (d->err->count == faults)
+        read_packed(d, &packed, at, o->kind == OPTION_BIAS, out);
+}
+
 static void read_into_tensor(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                              struct read_value_target target)
 {
-    read_tensor(d, o, value, at, target.field);
+    if (json_is_object(value) && o->kind != OPTION_ALLOW)
+        read_packed_object(d, o, value, at, target.field);
+    else
+        read_tensor(d, o, value, at, target.field);
 }
 
 static void list_part(struct buffer *names, enum part part)

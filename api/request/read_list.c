@@ -1,7 +1,6 @@
 /* Lists: integers overlay the doubles that the document read, strings are copied. */
 #include "api/request/read_list.h"
 
-#include "api/request/read_tensor.h"
 #include "api/request/read_value.h"
 
 #include <math.h>
@@ -17,7 +16,7 @@ static const struct matrix *find_list(struct decoder *d, const struct option *op
         read_value_refuse(d, option, value, at);
         return NULL;
     }
-    if (!read_tensor_is_regular(d, m, at) || !decode_count(d, m->count))
+    if (!decoder_is_regular(d, m, at) || !decoder_count(d, m->count))
         return NULL;
     struct tensor shape = tensor_dense(DTYPE_FLOAT64, m->rank, m->shape, NULL);
     if (m->rank > rank_max) {
@@ -27,7 +26,7 @@ static const struct matrix *find_list(struct decoder *d, const struct option *op
         return NULL;
     }
     if (m->has_booleans || m->has_hidden) {
-        read_tensor_fault(d, shape, m->has_booleans ? m->first_boolean : m->first_hidden, at, "must be a number.");
+        decoder_fault_at(d, shape, m->has_booleans ? m->first_boolean : m->first_hidden, at, "must be a number.");
         return NULL;
     }
     return m;
@@ -98,13 +97,6 @@ void read_list_reals(struct decoder *d, const struct option *o, const json_t *va
 }
 
 /* --- strings --- */
-
-const char *read_list_string(struct decoder *d, const json_t *value)
-{
-    size_t length = json_string_length(value);
-    char *copy = arena_alloc(d->arena, length + 1, d->err);
-    return copy ? memcpy(copy, json_string_value(value), length + 1) : NULL;
-}
 
 /* One block for all: an array of pointers, the characters behind it. */
 static char *make_room(struct decoder *d, const json_t *list, const char ***values)

@@ -2,7 +2,7 @@
 #ifndef API_REQUEST_READ_LIST_H
 #define API_REQUEST_READ_LIST_H
 
-#include "api/request/decode.h"
+#include "api/request/decoder.h"
 
 /* Each reads `value` for `option` into its field; on a fault the field stays as it is. */
 void read_list_integers(struct decoder *d, const struct option *option, const json_t *value, const struct json_path *at,
@@ -11,8 +11,5 @@ void read_list_reals(struct decoder *d, const struct option *option, const json_
                      struct reals *out);
 void read_list_strings(struct decoder *d, const struct option *option, const json_t *value, const struct json_path *at,
                        struct strings *out);
-
-/* A copy of a string in the arena, or NULL. */
-const char *read_list_string(struct decoder *d, const json_t *value);
 
 #endif

@@ -2,7 +2,6 @@
 #include "api/request/read_packed.h"
 
 #include "api/numbers/base64.h"
-#include "api/request/read_tensor.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,29 +10,22 @@
 #error "packed tensors are little-endian and taken as they are"
 #endif
 
-struct read_packed {
-    enum dtype dtype;
-    struct integers shape;
-    const char *base64;
-};
-
 const struct option_table *read_packed_table(void)
 {
     static const char *const dtypes[] = {"float64", "float32", NULL};
     static const struct option members[] = {
-        {"dtype", OPTION_CHOICE, "", .required = true, .choices = dtypes, .offset = offsetof(struct read_packed, dtype),
+        {"dtype", OPTION_CHOICE, "", .required = true, .choices = dtypes, .offset = offsetof(struct packed, dtype),
          .meaning = "of the bytes"},
         {"shape", OPTION_INTEGERS, "", .required = true, .minimum = 1, .maximum = HUGE_VAL,
-         .offset = offsetof(struct read_packed, shape), .shape = "[rank]",
-         .meaning = "rows last but one, columns last"},
-        {"base64", OPTION_STRING, "", .required = true, .maximum = HUGE_VAL,
-         .offset = offsetof(struct read_packed, base64), .meaning = "the numbers, little-endian, row-major"},
+         .offset = offsetof(struct packed, shape), .shape = "[rank]", .meaning = "rows last but one, columns last"},
+        {"base64", OPTION_STRING, "", .required = true, .maximum = HUGE_VAL, .offset = offsetof(struct packed, base64),
+         .meaning = "the numbers, little-endian, row-major"},
     };
     static const struct option_table table = {"PackedTensor", members, sizeof members / sizeof *members, NULL};
     return &table;
 }
 
-static bool shape_of(struct decoder *d, const struct read_packed *p, const struct json_path *at, struct tensor *t)
+static bool shape_of(struct decoder *d, const struct packed *p, const struct json_path *at, struct tensor *t)
 {
     size_t shape[TENSOR_RANK_MAX];
     size_t bytes = dtype_size(p->dtype);
@@ -47,7 +39,7 @@ static bool shape_of(struct decoder *d, const struct read_packed *p, const struc
                              "A packed tensor's shape has more numbers than can be counted.");
     }
     *t = tensor_dense(p->dtype, p->shape.count, shape, NULL);
-    return decode_count(d, tensor_count(*t));
+    return decoder_count(d, tensor_count(*t));
 }
 
 static bool decode_bytes(struct decoder *d, const char *base64, const struct json_path *at, struct tensor *t)
@@ -77,9 +69,9 @@ static bool check_finite(struct decoder *d, struct tensor t, bool hides, const s
     for (size_t x = 0; x < count; x++) {
         double value = dtype_get(t.dtype, t.data, x);
         if (!isfinite(value) && !(hides && value == -HUGE_VAL))
-            return read_tensor_fault(d, t, x, at,
-                                     hides ? "is NaN or +infinity; -infinity alone has a meaning here."
-                                           : "is not finite; only mask.bias takes -infinity.");
+            return decoder_fault_at(d, t, x, at,
+                                    hides ? "is NaN or +infinity; -infinity alone has a meaning here."
+                                          : "is not finite; only mask.bias takes -infinity.");
     }
     return true;
 }
@@ -105,7 +97,7 @@ static bool convert(struct decoder *d, struct tensor t, const struct json_path *
     }
     if (t.dtype == DTYPE_FLOAT32)
         return widen(d, t, out);
-    if (!read_tensor_narrow(d, t, at))
+    if (!decoder_narrow(d, t, at))
         return false;
     void *data = arena_resize(d->arena, t.data, tensor_count(t) * sizeof(float), d->err);
     if (data)
@@ -113,16 +105,13 @@ static bool convert(struct decoder *d, struct tensor t, const struct json_path *
     return data != NULL;
 }
 
-bool read_packed(struct decoder *d, const json_t *value, const struct json_path *at, bool hides, struct tensor *out)
+bool read_packed(struct decoder *d, const struct packed *p, const struct json_path *at, bool hides, struct tensor *out)
 {
-    struct read_packed p = {0};
     struct tensor t = {0};
-    size_t faults = d->err->count;
-    decode_object(d, read_packed_table(), value, at, &p);
-    if (d->err->count > faults || !p.shape.values || !p.base64)
-        return false;
     const struct json_path base64 = {.parent = at, .name = "base64"};
-    if (!shape_of(d, &p, at, &t) || !decode_bytes(d, p.base64, &base64, &t) || !t.data)
+    if (!p->shape.values || !p->base64) /* no memory for them */
+        return false;
+    if (!shape_of(d, p, at, &t) || !decode_bytes(d, p->base64, &base64, &t) || !t.data)
         return false;
     return check_finite(d, t, hides, at) && convert(d, t, at, out);
 }

@@ -2,13 +2,19 @@
 #ifndef API_REQUEST_READ_PACKED_H
 #define API_REQUEST_READ_PACKED_H
 
-#include "api/request/decode.h"
+#include "api/request/decoder.h"
 
-/* Reads a packed object into a tensor of the request's dtype. -infinity is let through when `hides`; other numbers that
- * are not finite, or too large for the request's dtype, are faults at their element. */
-bool read_packed(struct decoder *d, const json_t *value, const struct json_path *at, bool hides, struct tensor *out);
-
-/* The members, for the schema. */
+/* The members, as their table reads them. */
+struct packed {
+    enum dtype dtype;
+    struct integers shape;
+    const char *base64;
+};
 const struct option_table *read_packed_table(void);
+
+/* Makes a tensor of the request's dtype of them. -infinity is let through when `hides`; other numbers that are not
+ * finite, or too large for the request's dtype, are faults at their element. */
+bool read_packed(struct decoder *d, const struct packed *packed, const struct json_path *at, bool hides,
+                 struct tensor *out);
 
 #endif

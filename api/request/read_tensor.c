@@ -1,49 +1,10 @@
 /* Nested arrays become tensors in place: what the document read as doubles is narrowed where it lies. */
 #include "api/request/read_tensor.h"
 
-#include "api/request/read_packed.h"
 #include "api/request/read_value.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The least magnitude that rounds to infinity in float32. */
-#define FLOAT32_OVERFLOW 0x1.ffffffp127
-
-bool read_tensor_is_regular(struct decoder *d, const struct matrix *m, const struct json_path *at)
-{
-    const struct json_path element = {.parent = at, .index = m->index, .rank = m->index_rank};
-    switch (m->fault) {
-    case MATRIX_GOOD:
-        return true;
-    case MATRIX_RAGGED:
-        return json_path_fault(d->err, &element,
-                               "has length %zu; its first sibling has length %zu. All rows must be equally long.",
-                               m->found, m->expected);
-    case MATRIX_NESTED:
-        return json_path_fault(d->err, &element,
-                               "mixes rows and numbers: all entries of an array must be of one kind.");
-    case MATRIX_ELEMENT:
-        return json_path_fault(
-            d->err, &element,
-            "is neither a number nor an array of numbers (in mask.bias, null or \"-Infinity\" hides).");
-    case MATRIX_EMPTY:
-        return json_path_fault(d->err, &element, "is empty; every size must be at least 1.");
-    case MATRIX_RANK:
-        return json_path_fault(d->err, &element, "is nested too deep: %d levels are the most.", TENSOR_RANK_MAX);
-    }
-    return false;
-}
-
-bool read_tensor_fault(struct decoder *d, struct tensor shape, size_t position, const struct json_path *at,
-                       const char *text)
-{
-    size_t index[TENSOR_RANK_MAX];
-    for (size_t a = shape.rank; a-- > 0; position /= shape.shape[a])
-        index[a] = position % shape.shape[a];
-    const struct json_path element = {.parent = at, .index = index, .rank = shape.rank};
-    return json_path_fault(d->err, &element, "%s", text);
-}
 
 static struct tensor view_matrix(const struct matrix *m)
 {
@@ -51,21 +12,6 @@ static struct tensor view_matrix(const struct matrix *m)
 }
 
 /* Stores go through memcpy: the narrow values overlay the wide ones that were already read. */
-bool read_tensor_narrow(struct decoder *d, struct tensor t, const struct json_path *at)
-{
-    const double *values = t.data;
-    size_t count = tensor_count(t);
-    for (size_t x = 0; x < count; x++) {
-        double value = values[x];
-        if (fabs(value) >= FLOAT32_OVERFLOW && !isinf(value))
-            return read_tensor_fault(d, t, x, at,
-                                     "is too large for float32 (at most 3.4028235e38); dtype float64 holds it.");
-        float narrow = (float)value;
-        memcpy((char *)t.data + x * sizeof narrow, &narrow, sizeof narrow);
-    }
-    return true;
-}
-
 static void narrow_to_bool(struct tensor t)
 {
     const double *values = t.data;
@@ -91,15 +37,15 @@ static void read_numbers(struct decoder *d, const struct matrix *m, const struct
 {
     struct tensor t = view_matrix(m);
     if (m->has_booleans) {
-        read_tensor_fault(d, t, m->first_boolean, at, "is a boolean; it must be a number.");
+        decoder_fault_at(d, t, m->first_boolean, at, "is a boolean; it must be a number.");
         return;
     }
     if (m->has_hidden && !hides) {
-        read_tensor_fault(d, t, m->first_hidden, at,
-                          "is not a finite number; only mask.bias takes null and \"-Infinity\".");
+        decoder_fault_at(d, t, m->first_hidden, at,
+                         "is not a finite number; only mask.bias takes null and \"-Infinity\".");
         return;
     }
-    if (*d->dtype == DTYPE_FLOAT32 && !read_tensor_narrow(d, t, at))
+    if (*d->dtype == DTYPE_FLOAT32 && !decoder_narrow(d, t, at))
         return;
     settle(d, t, *d->dtype, out);
 }
@@ -108,14 +54,14 @@ static void read_booleans(struct decoder *d, const struct matrix *m, const struc
 {
     struct tensor t = view_matrix(m);
     if (m->has_numbers) {
-        read_tensor_fault(
+        decoder_fault_at(
             d, t, m->first_number, at,
             "is a number; allow takes booleans only: true = may attend, false = hidden. 0 and 1 are refused "
             "because other libraries read them the other way round.");
         return;
     }
     if (m->has_hidden) {
-        read_tensor_fault(d, t, m->first_hidden, at, "is null; it must be true or false.");
+        decoder_fault_at(d, t, m->first_hidden, at, "is null; it must be true or false.");
         return;
     }
     narrow_to_bool(t);
@@ -135,7 +81,7 @@ static void read_list(struct decoder *d, const json_t *list, const struct json_p
     struct matrix m = {.rank = 1, .shape = {count}, .count = count, .has_hidden = true};
     size_t index;
     json_t *entry;
-    m.values = decode_count(d, count) ? arena_calloc(d->arena, count, sizeof *m.values, d->err) : NULL;
+    m.values = decoder_count(d, count) ? arena_calloc(d->arena, count, sizeof *m.values, d->err) : NULL;
     if (!m.values)
         return;
     json_array_foreach((json_t *)list, index, entry)
@@ -173,10 +119,6 @@ void read_tensor(struct decoder *d, const struct option *option, const json_t *v
                  struct tensor *out)
 {
     const struct matrix *m = document_matrix(d->document, value);
-    if (json_is_object(value) && option->kind != OPTION_ALLOW) {
-        read_packed(d, value, at, option->kind == OPTION_BIAS, out);
-        return;
-    }
     if (!m && option->kind == OPTION_BIAS && is_minus_infinity(json_array_get(value, 0))) {
         read_list(d, value, at, out);
         return;
@@ -185,7 +127,7 @@ void read_tensor(struct decoder *d, const struct option *option, const json_t *v
         refuse_other(d, option, value, at);
         return;
     }
-    if (!read_tensor_is_regular(d, m, at) || !decode_count(d, m->count))
+    if (!decoder_is_regular(d, m, at) || !decoder_count(d, m->count))
         return;
     if (option->kind == OPTION_ALLOW)
         read_booleans(d, m, at, out);

@@ -2,7 +2,6 @@
 #include "api/request/read_value.h"
 
 #include "api/numbers/number.h"
-#include "api/request/read_list.h"
 #include "api/request/suggest.h"
 
 #include <math.h>
@@ -217,6 +216,13 @@ void read_value_switch(struct decoder *d, const struct option *o, const json_t *
         *(bool *)target.field = choice == 1;
 }
 
+static const char *copy_string(struct decoder *d, const json_t *value)
+{
+    size_t length = json_string_length(value);
+    char *copy = arena_alloc(d->arena, length + 1, d->err);
+    return copy ? memcpy(copy, json_string_value(value), length + 1) : NULL;
+}
+
 void read_value_string(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                        struct read_value_target target)
 {
@@ -225,5 +231,5 @@ void read_value_string(struct decoder *d, const struct option *o, const json_t *
     else if ((double)json_string_length(value) > o->maximum)
         json_path_fault(d->err, at, "has %zu bytes; %.0f are the most.", json_string_length(value), o->maximum);
     else if (read_value_text(d, value, at))
-        *(const char **)target.field = read_list_string(d, value);
+        *(const char **)target.field = copy_string(d, value);
 }

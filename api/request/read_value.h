@@ -2,7 +2,7 @@
 #ifndef API_REQUEST_READ_VALUE_H
 #define API_REQUEST_READ_VALUE_H
 
-#include "api/request/decode.h"
+#include "api/request/decoder.h"
 
 /* Where a value goes: `field` is the option's, `into` the whole struct that its table fills. */
 struct read_value_target {
