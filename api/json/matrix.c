@@ -9,9 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#define FIRST_CAPACITY 512
-#define SMALL_COUNT 2048 /* up to this a copy is cheaper than a block of pages */
-
 static enum matrix_step fail(struct matrix_reader *r, const char *at, const char *why)
 {
     r->at = at;
@@ -30,47 +27,12 @@ static void note_fault(struct matrix_reader *r, enum matrix_fault fault, size_t 
         r->matrix.index[i] = r->length[i + 1];
 }
 
-/* What the rest of the text would hold if it went on like this matrix so far, and a little more. Taking it at once
- * saves moving; pages that are not written to cost nothing, and finish() gives them back. */
-static size_t guess_capacity(const struct matrix_reader *r)
-{
-    double done = (double)(r->at - r->start);
-    double rest = (double)(r->end - r->at);
-    return r->matrix.count + (size_t)(1.05 * (double)r->matrix.count * rest / done) + FIRST_CAPACITY;
-}
-
-static bool grow_to(struct matrix_reader *r, size_t capacity, struct error *err)
-{
-    struct matrix_buffer *buffer = r->buffer;
-    double *values = arena_resize(r->arena, buffer->values, capacity * sizeof *values, err);
-    if (!values)
-        return false;
-    buffer->values = values;
-    buffer->capacity = capacity;
-    return true;
-}
-
-static bool grow(struct matrix_reader *r)
-{
-    struct error unused = {0};
-    size_t twice = r->buffer->capacity ? 2 * r->buffer->capacity : FIRST_CAPACITY;
-    size_t guess = r->matrix.count >= SMALL_COUNT ? guess_capacity(r) : 0;
-    return (guess > twice && grow_to(r, guess, &unused)) || grow_to(r, twice, r->err);
-}
-
-bool matrix_reserve(struct matrix_reader *r, size_t more)
-{
-    struct error unused = {0};
-    return r->matrix.count + more <= r->buffer->capacity ||
-           grow_to(r, r->matrix.count + more + more / 8 + FIRST_CAPACITY, &unused);
-}
-
 /* Room for one value at count. A matrix at fault keeps none. */
 static bool make_room(struct matrix_reader *r)
 {
     if (r->matrix.fault != MATRIX_GOOD)
         r->matrix.count = 0;
-    return r->matrix.count < r->buffer->capacity || grow(r);
+    return r->matrix.count < r->buffer->capacity || matrix_reader_grow(r);
 }
 
 /* Every leaf must stand as deep as the first. */
@@ -233,7 +195,7 @@ static enum matrix_step finish(struct matrix_reader *r)
         return MATRIX_DONE;
     }
     size_t bytes = m->count * sizeof *m->values;
-    bool small = m->count <= SMALL_COUNT;
+    bool small = m->count <= MATRIX_SMALL;
     m->values = small ? arena_alloc(r->arena, bytes, r->err) : arena_resize(r->arena, r->buffer->values, bytes, r->err);
     if (!m->values)
         return MATRIX_REFUSED;

@@ -127,7 +127,7 @@ void matrix_parallel(struct matrix_reader *r)
     ahead.rows = 0;
     ahead.count = 0;
     cut_pieces(&ahead, r->at);
-    if (ahead.count >= 2 && can_hold(r, &ahead) && matrix_reserve(r, ahead.rows * ahead.width))
+    if (ahead.count >= 2 && can_hold(r, &ahead) && matrix_reader_reserve(r, ahead.rows * ahead.width))
         read_rows(r, &ahead);
     else
         r->alone = ahead.stop;

@@ -3,6 +3,7 @@
 
 #include "api/openapi/endpoint.h"
 #include "api/openapi/schema.h"
+#include "api/openapi/schema_reference.h"
 #include "api/openapi/schema_reply.h"
 #include "api/request/merge_request.h"
 #include "api/request/options.h"

@@ -1,21 +1,12 @@
 /* Schemas of requests: what a table says, in JSON Schema. */
 #include "api/openapi/schema.h"
 
+#include "api/openapi/schema_reference.h"
 #include "api/openapi/schema_type.h"
 #include "api/request/read_packed.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
-
-void schema_reference(struct writer *w, const char *name)
-{
-    char path[100];
-    snprintf(path, sizeof path, "#/components/schemas/%s", name);
-    writer_object_begin(w);
-    writer_member_string(w, "$ref", path);
-    writer_object_end(w);
-}
 
 /* --- objects --- */
 

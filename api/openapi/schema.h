@@ -10,7 +10,4 @@
 void schema_request(struct writer *w, const struct option_table *table);
 void schema_tensors(struct writer *w);
 
-/* {"$ref":"#/components/schemas/NAME"} as a value */
-void schema_reference(struct writer *w, const char *name);
-
 #endif

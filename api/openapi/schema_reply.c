@@ -1,7 +1,7 @@
 /* Schemas of replies. */
 #include "api/openapi/schema_reply.h"
 
-#include "api/openapi/schema.h"
+#include "api/openapi/schema_reference.h"
 #include "api/reply/reply_document.h"
 
 #include <string.h>

@@ -1,18 +1,10 @@
 /* The schema of one value. */
 #include "api/openapi/schema_type.h"
 
-#include "api/openapi/schema.h"
+#include "api/openapi/schema_reference.h"
 #include "api/request/include.h"
 
 #include <math.h>
-#include <stdio.h>
-
-static void write_reference(struct writer *w, const char *name)
-{
-    char path[100];
-    snprintf(path, sizeof path, "#/components/schemas/%s", name);
-    writer_member_string(w, "$ref", path);
-}
 
 static void write_value_type(struct writer *w, const struct option *o)
 {
@@ -138,7 +130,7 @@ static void write_include(struct writer *w, const struct option *o)
 static void write_objects(struct writer *w, const struct option *o)
 {
     begin_list(w);
-    write_reference(w, o->inner->title);
+    schema_reference_member(w, o->inner->title);
     writer_object_end(w);
 }
 
@@ -215,12 +207,14 @@ static void write_slopes(struct writer *w, const struct option *o)
 
 static void write_tensor(struct writer *w, const struct option *o)
 {
-    write_reference(w, o->kind == OPTION_TENSOR ? "Tensor" : o->kind == OPTION_BIAS ? "BiasTensor" : "Booleans");
+    schema_reference_member(w, o->kind == OPTION_TENSOR ? "Tensor"
+                               : o->kind == OPTION_BIAS ? "BiasTensor"
+                                                        : "Booleans");
 }
 
 static void write_object(struct writer *w, const struct option *o)
 {
-    write_reference(w, o->inner->title);
+    schema_reference_member(w, o->inner->title);
 }
 
 typedef void write_kind(struct writer *w, const struct option *o);
