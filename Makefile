@@ -114,6 +114,11 @@ api_LIBS = $(json_LIBS) $(core_LIBS)
 server_LIBS = $(mhd_LIBS) $(api_LIBS)
 http_LIBS = $(curl_LIBS) $(json_LIBS) -lm
 
+# Files that go into the program: the files of a folder become rows of build/embed/FOLDER.inc, {"NAME", BYTES, SIZE},
+# for a table that includes it; a zero follows the bytes.
+EMBEDDED := api/openapi/examples
+EMBEDS := $(EMBEDDED:%=build/embed/%.inc)
+
 HEADERS := $(wildcard $(ROOMS:%=%/*.h) tests/*/*.h)
 objects = $(patsubst %.c,$B/%.o,$(wildcard $(1)/*.c))
 PROGRAM := $B/attentiond
@@ -160,6 +165,18 @@ $(PROGRAM): $(MAIN) $(server_ARCHIVES)
 	$(call say,LINK,$@)
 	@$(LINKER) -o $@ $^ $(server_LIBS)
 
+define EMBED
+build/embed/$(1).inc: $(sort $(wildcard $(1)/*)) $(1) Makefile
+	$$(call say,EMBED,$(1))
+	@mkdir -p $$(@D)
+	@for file in $(sort $(wildcard $(1)/*)); do \
+		printf '{"%s", (const unsigned char[]){' "$$$${file##*/}"; \
+		od -An -v -tu1 "$$$$file" | sed 's/ *\([0-9][0-9]*\)/\1,/g'; \
+		printf '0}, %d},\n' "$$$$(wc -c <"$$$$file")"; \
+	done >$$@.new && mv $$@.new $$@
+endef
+$(foreach folder,$(EMBEDDED),$(eval $(call EMBED,$(folder))))
+
 # $(1) a folder of sources, $(2) the name of its links under build/include, $(3) what needs to be installed
 define COMPILED
 build/include/$(2)/made: Makefile
@@ -167,15 +184,15 @@ build/include/$(2)/made: Makefile
 	@for seen in $$($(1)_SEES); do mkdir -p $$(@D)/$$$$(dirname $$$$seen) && ln -sfnr $$$$seen $$(@D)/$$$$seen; done
 	@touch $$@
 
-$B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(3)
+$B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(EMBEDS) $(3)
 	$$(call say,CC,$$<)
 	@mkdir -p $$(@D)
-	@$$(COMPILE) $$($(1)_FLAGS) -Ibuild/include/$(2) $$($(1)_USES) -MMD -MP -c $$< -o $$@
+	@$$(COMPILE) $$($(1)_FLAGS) -Ibuild/include/$(2) -Ibuild/embed $$($(1)_USES) -MMD -MP -c $$< -o $$@
 
-build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy tests/.clang-tidy $(HEADERS) | build/include/$(2)/made deps-lint
+build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy tests/.clang-tidy $(HEADERS) | build/include/$(2)/made $(EMBEDS) deps-lint
 	$$(call say,TIDY,$$<)
 	@mkdir -p $$(@D)
-	@clang-tidy --quiet $$< -- -std=c11 -D_GNU_SOURCE -Ibuild/include/$(2) $$($(1)_USES) >$$@ 2>&1 || \
+	@clang-tidy --quiet $$< -- -std=c11 -D_GNU_SOURCE -Ibuild/include/$(2) -Ibuild/embed $$($(1)_USES) >$$@ 2>&1 || \
 		{ grep -v ' warnings\? .*generated' $$@; rm $$@; exit 1; }
 
 -include $$(wildcard $B/$(1)/*.d)

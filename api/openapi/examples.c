@@ -1,4 +1,4 @@
-/* Worked examples, written as JSON. */
+/* What each example teaches; its body is a file of examples/. */
 #include "api/openapi/examples.h"
 
 #include "api/json/writer.h"
@@ -6,217 +6,116 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line of JSON as it stands: the preprocessor makes a string of it. */
-#define LINE(...) #__VA_ARGS__ "\n"
-
 /* clang-format off */
 
 static const struct example table[] = {
     {"the-cat", "The cat looks back",
      "Causal attention over two tokens, every number of it small enough for paper.",
-     "The second query gives 0.7201 of its attention to itself and 0.2799 to \"the\"; the first can only see itself.",
-     LINE({"tokens": ["the", "cat"],)
-     LINE("q": [[0.3, -0.2, 0.5, 0.1], [1.1, -0.8, 0.2, 0.3]],)
-     LINE("k": [[-0.4, -0.3, 0.2, 1.2], [1.6, -0.7, -0.4, -0.5]],)
-     LINE("v": [[-0.5, -0.4, 0.1, 1.1], [1.2, -0.3, -0.2, -0.6]],)
-     LINE("mask": "causal",)
-     LINE("include": ["output", "weights", "steps"]})},
+     "The second query gives 0.7201 of its attention to itself and 0.2799 to \"the\"; the first can only see itself."},
 
     {"one-query", "One query, three keys",
      "Equal keys get equal weight, whatever their values are.",
-     "Keys 0 and 2 are the same and weigh 0.4011 each; key 1 has score 0 and still weighs 0.1978.",
-     LINE({"q": [[1, 0]],)
-     LINE("k": [[1, 0], [0, 1], [1, 0]],)
-     LINE("v": [[2, 0], [0, 2], [1, 1]],)
-     LINE("include": ["output", "weights", "steps"]})},
+     "Keys 0 and 2 are the same and weigh 0.4011 each; key 1 has score 0 and still weighs 0.1978."},
 
     {"one-query-hidden", "The same, position 3 hidden",
      "A mask hides before the softmax: the other weights share what the hidden key had.",
-     "The weights are 0.6698 and 0.3302, in the same proportion as before, and they sum to 1.",
-     LINE({"q": [[1, 0]],)
-     LINE("k": [[1, 0], [0, 1], [1, 0]],)
-     LINE("v": [[2, 0], [0, 2], [1, 1]],)
-     LINE("mask": {"allow": [[true, true, false]]},)
-     LINE("include": ["output", "weights", "steps"]})},
+     "The weights are 0.6698 and 0.3302, in the same proportion as before, and they sum to 1."},
 
     {"mask-after-softmax", "Zeroing after the softmax, the wrong way",
      "A weight that is zeroed after the softmax has already taken its share from the others.",
-     "The weights are 0.4011 and 0.1978 and sum to 0.5989 only; row_sum still counts the hidden key.",
-     LINE({"q": [[1, 0]],)
-     LINE("k": [[1, 0], [0, 1], [1, 0]],)
-     LINE("v": [[2, 0], [0, 2], [1, 1]],)
-     LINE("variant": "mask_after_softmax",)
-     LINE("mask": {"allow": [[true, true, false]]},)
-     LINE("include": ["output", "weights", "steps", "stats"]})},
+     "The weights are 0.4011 and 0.1978 and sum to 0.5989 only; row_sum still counts the hidden key."},
 
     {"no-scale", "Without the scale the softmax collapses",
      "Dot products grow with the width; without 1 / sqrt(d_k) the softmax picks one key.",
-     "With scale 1 the first key weighs 0.9817; leave scale out (0.25 here) and it weighs 0.6439.",
-     LINE({"q": [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]],)
-     LINE("k": [[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],)
-     LINE([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1],)
-     LINE([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1],)
-     LINE([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1]],)
-     LINE("v": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],)
-     LINE("scale": 1,)
-     LINE("include": ["output", "weights", "steps.scores", "steps.scaled", "stats"]})},
+     "With scale 1 the first key weighs 0.9817; leave scale out (0.25 here) and it weighs 0.6439."},
 
     {"causal", "Four tokens that see only what came before",
      "The causal mask is a triangle: token i sees the tokens 0 to i.",
-     "masked is null above the diagonal, and row i of the weights has i + 1 numbers that are not 0.",
-     LINE({"tokens": ["the", "cat", "sat", "on"],)
-     LINE("q": [[1, 0, 0.5], [0, 1, -0.5], [1, 1, 0], [0.5, -1, 1]],)
-     LINE("k": [[0.5, 1, 0], [1, -0.5, 0.5], [0, 1, 1], [-1, 0.5, 0]],)
-     LINE("v": [[1, 0], [0, 1], [1, 1], [-1, 2]],)
-     LINE("mask": "causal",)
-     LINE("include": ["output", "weights", "steps", "mask"]})},
+     "masked is null above the diagonal, and row i of the weights has i + 1 numbers that are not 0."},
 
     {"cross-attention", "Three queries, five keys",
      "Queries and keys may come from different texts: the weights are then no square.",
-     "weights has 3 rows of 5; the labels name rows and columns apart.",
-     LINE({"tokens": {"query": ["le", "chat", "dort"], "key": ["the", "cat", "is", "fast", "asleep"]},)
-     LINE("q": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],)
-     LINE("k": [[2, 0, 0], [0, 3, 0], [0.5, 0, 1], [0, 0, 1.5], [0, 0.5, 3]],)
-     LINE("v": [[1, 0], [0, 1], [0.5, 0], [0, 0.5], [1, 1]],)
-     LINE("include": ["output", "weights", "steps"]})},
+     "weights has 3 rows of 5; the labels name rows and columns apart."},
 
     {"multi-head", "Two heads that disagree",
      "Heads stand side by side in the columns and each attends on its own.",
-     "Head 0 looks at the query's own token, head 1 at the other one; output has both results side by side.",
-     LINE({"tokens": ["left", "right"],)
-     LINE("heads": 2,)
-     LINE("q": [[3, 0, 0, 3], [0, 3, 3, 0]],)
-     LINE("k": [[2, 0, 2, 0], [0, 2, 0, 2]],)
-     LINE("v": [[1, 0, 1, 0], [0, 1, 0, 1]],)
-     LINE("include": ["output", "weights", "steps"]})},
+     "Head 0 looks at the query's own token, head 1 at the other one; output has both results side by side."},
 
     {"grouped-query", "Four query heads on two key heads",
      "Grouped-query attention lets neighbouring query heads share keys and values, and so halves the cache here.",
-     "Heads 0 and 1 read the first key head, heads 2 and 3 the second; cost has the cache of each layout.",
-     LINE({"heads": 4,)
-     LINE("kv_heads": 2,)
-     LINE("q": [[1, 0, 0, 1, 1, 0, 0, 1], [0, 1, 1, 0, 0, 1, 1, 0]],)
-     LINE("k": [[2, 0, 0, 2], [0, 2, 2, 0]],)
-     LINE("v": [[1, 0, 0, 1], [0, 1, 1, 0]],)
-     LINE("include": ["output", "weights", "cost"]})},
+     "Heads 0 and 1 read the first key head, heads 2 and 3 the second; cost has the cache of each layout."},
 
     {"multi-query", "Four query heads on one key head",
      "Multi-query attention keeps one key and one value per token for all heads.",
-     "shape has heads 4 and kv_heads 1; the cache per token is a quarter of that of multi_head in cost.",
-     LINE({"heads": 4,)
-     LINE("kv_heads": 1,)
-     LINE("q": [[1, 0, 0, 1, -1, 0, 0, -1], [0, 1, 1, 0, 0, -1, -1, 0]],)
-     LINE("k": [[2, 0], [0, 2]],)
-     LINE("v": [[1, 0], [0, 1]],)
-     LINE("include": ["output", "weights", "cost"]})},
+     "shape has heads 4 and kv_heads 1; the cache per token is a quarter of that of multi_head in cost."},
 
     {"window", "A sliding window",
      "A window of left 1, right 0 shows each token itself and the one before.",
-     "mask.allowed is a band of width 2; with equal scores its weights are halves.",
-     LINE({"tokens": ["a", "b", "c", "d", "e"],)
-     LINE("q": [[0], [0], [0], [0], [0]],)
-     LINE("k": [[1], [1], [1], [1], [1]],)
-     LINE("v": [[1], [2], [3], [4], [5]],)
-     LINE("mask": {"window": {"left": 1, "right": 0}},)
-     LINE("include": ["output", "weights", "mask"]})},
+     "mask.allowed is a band of width 2; with equal scores its weights are halves."},
 
     {"alibi", "Near tokens first",
      "ALiBi subtracts slope times distance from each score: no positions are learned, near tokens simply win.",
-     "All scores are 0, so the weights fall off by e^-1 per step in head 0 and by e^-0.25 in head 1.",
-     LINE({"heads": 2,)
-     LINE("q": [[0, 0], [0, 0], [0, 0], [0, 0]],)
-     LINE("k": [[1, 1], [1, 1], [1, 1], [1, 1]],)
-     LINE("v": [[1, 1], [2, 2], [3, 3], [4, 4]],)
-     LINE("mask": {"causal": true, "alibi": [1, 0.25]},)
-     LINE("include": ["output", "weights", "steps.biased", "mask"]})},
+     "All scores are 0, so the weights fall off by e^-1 per step in head 0 and by e^-0.25 in head 1."},
 
     {"sink", "A place to look at nothing",
      "A sink joins only the denominator: a query that matches no key may keep its attention to itself.",
-     "The weights of the second query sum to 0.1192 only: the rest went to the sink.",
-     LINE({"q": [[4, 0], [0, 0]],)
-     LINE("k": [[1, 0], [1, 0]],)
-     LINE("v": [[1, 2], [3, 4]],)
-     LINE("scale": 1,)
-     LINE("sinks": [2.6931471805599454],)
-     LINE("include": ["output", "weights", "steps", "stats"]})},
+     "The weights of the second query sum to 0.1192 only: the rest went to the sink."},
 
     {"past", "One step of decoding",
      "Keys and values of earlier tokens are kept: the next token needs one new row of each.",
-     "The output is the second row of the-cat to the last digit; present is the past of the next step.",
-     LINE({"tokens": {"query": ["cat"], "key": ["the", "cat"]},)
-     LINE("past": {"k": [[-0.4, -0.3, 0.2, 1.2]], "v": [[-0.5, -0.4, 0.1, 1.1]]},)
-     LINE("q": [[1.1, -0.8, 0.2, 0.3]],)
-     LINE("k": [[1.6, -0.7, -0.4, -0.5]],)
-     LINE("v": [[1.2, -0.3, -0.2, -0.6]],)
-     LINE("mask": "causal",)
-     LINE("include": ["output", "weights", "present"]})},
+     "The output is the second row of the-cat to the last digit; present is the past of the next step."},
 
     {"rotary", "Only the distance counts",
      "Rotary embedding turns q and k by their positions, so that their product depends on the distance alone.",
-     "All tokens are the same, and the scores are equal along each diagonal.",
-     LINE({"q": [[1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 1, 0]],)
-     LINE("k": [[1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 1, 0], [1, 0, 1, 0]],)
-     LINE("v": [[1], [2], [3], [4]],)
-     LINE("rope": {"theta": 100},)
-     LINE("include": ["output", "weights", "steps.scores", "inputs"]})},
+     "All tokens are the same, and the scores are equal along each diagonal."},
 
     {"linear", "The softmax removed",
      "Without the softmax the product can be taken the other way round, Q (K^T V), and the cost no longer grows with n m.",
-     "weights are the scaled scores: they may be negative and do not sum to 1.",
-     LINE({"q": [[1, 0], [0, 2]],)
-     LINE("k": [[1, 0], [0, 1], [1, -1]],)
-     LINE("v": [[1, 2], [3, 4], [5, 6]],)
-     LINE("variant": "linear",)
-     LINE("include": ["output", "weights", "steps", "cost"]})},
+     "weights are the scaled scores: they may be negative and do not sum to 1."},
 
     {"permutation", "Order does not matter without positions",
      "Without a mask and positions attention is blind to order: rows in another order give the same rows in that order.",
-     "Batch 1 has the tokens of batch 0 as c, a, b; its output has the rows of batch 0 as 2, 0, 1.",
-     LINE({"q": [[[[1, 0], [0, 1], [1, 1]]], [[[1, 1], [1, 0], [0, 1]]]],)
-     LINE("k": [[[[1, 0], [0, 1], [1, 1]]], [[[1, 1], [1, 0], [0, 1]]]],)
-     LINE("v": [[[[1, 2], [3, 4], [5, 6]]], [[[5, 6], [1, 2], [3, 4]]]],)
-     LINE("include": ["output", "weights"]})},
+     "Batch 1 has the tokens of batch 0 as c, a, b; its output has the rows of batch 0 as 2, 0, 1."},
 
     {"empty-row", "A query that may see nothing",
      "A row without a visible key has no softmax; it is an error unless zeros are asked for.",
-     "Row 0 of weights and output is 0 and its log_sum_exp is null; leave empty_rows out and the reply is a 422.",
-     LINE({"q": [[1, 0], [0, 1]],)
-     LINE("k": [[1, 0], [0, 1]],)
-     LINE("v": [[1, 2], [3, 4]],)
-     LINE("mask": {"allow": [[false, false], [true, true]], "empty_rows": "zero"},)
-     LINE("include": ["output", "weights", "log_sum_exp", "steps", "stats"]})},
+     "Row 0 of weights and output is 0 and its log_sum_exp is null; leave empty_rows out and the reply is a 422."},
 
     {"projections", "From x to output",
      "In a layer q, k and v are projections of the same x, and the heads are mixed by w_o.",
-     "inputs has q, k and v as they come out of the projections; output has the two columns of w_o.",
-     LINE({"tokens": ["a", "b", "c"],)
-     LINE("x": [[1, 0, 2], [0, 1, 1], [2, 1, 0]],)
-     LINE("heads": 2,)
-     LINE("w_q": [[1, 0, 0.5, 0], [0, 1, 0, 0.5], [0.5, 0, 1, 0]],)
-     LINE("w_k": [[0, 1, 0, 1], [1, 0, 1, 0], [0, 0.5, 0.5, 0]],)
-     LINE("w_v": [[1, 0, 0, 1], [0, 1, 1, 0], [1, 1, 0, 0]],)
-     LINE("w_o": [[1, 0], [0, 1], [1, 0], [0, 1]],)
-     LINE("b_o": [0.5, -0.5],)
-     LINE("mask": "causal",)
-     LINE("include": ["output", "weights", "inputs"]})},
+     "inputs has q, k and v as they come out of the projections; output has the two columns of w_o."},
 
     {"readout", "Which word comes next",
      "The last output row, times one column per word, gives a logit for each word, and their softmax the probabilities.",
-     "readout lists the words, the most probable first.",
-     LINE({"tokens": ["the", "cat"],)
-     LINE("q": [[0.3, -0.2], [1.1, -0.8]],)
-     LINE("k": [[-0.4, -0.3], [1.6, -0.7]],)
-     LINE("v": [[-0.5, 1.1], [1.2, -0.6]],)
-     LINE("mask": "causal",)
-     LINE("readout": {"w": [[2, -1, 0.5], [0, 1, -0.5]], "tokens": ["sat", "the", "ran"]},)
-     LINE("include": ["output", "weights"]})},
+     "readout lists the words, the most probable first."},
 };
 
 /* clang-format on */
 
+/* The files of api/openapi/examples: their names and bytes. */
+static const struct {
+    const char *name;
+    const unsigned char *bytes;
+    size_t size;
+} files[] = {
+#include "api/openapi/examples.inc"
+};
+
+_Static_assert(sizeof files / sizeof *files == sizeof table / sizeof *table, "every example has a file, and is listed");
+
 const struct example *examples_at(size_t index)
 {
     return index < sizeof table / sizeof *table ? &table[index] : NULL;
+}
+
+const char *examples_body(const struct example *example)
+{
+    char name[80];
+    snprintf(name, sizeof name, "%s.json", example->name);
+    for (size_t x = 0; x < sizeof files / sizeof *files; x++)
+        if (strcmp(files[x].name, name) == 0)
+            return (const char *)files[x].bytes;
+    return NULL;
 }
 
 const struct example *examples_find(const char *name)

@@ -12,12 +12,14 @@ struct example {
     const char *title;
     const char *teaches; /* one sentence */
     const char *look;    /* what to look at in the reply, one sentence */
-    const char *body;    /* JSON, what GET /v1/examples/NAME answers */
 };
 
 /* Example `index`, or NULL past the last; the example of that name, or NULL. */
 const struct example *examples_at(size_t index);
 const struct example *examples_find(const char *name);
+
+/* JSON, what GET /v1/examples/NAME answers. */
+const char *examples_body(const struct example *example);
 
 /* Appends what GET /v1/examples answers: {"examples":[{"name","title","teaches","look","href"}, ..]}. False when there
  * is no memory. */

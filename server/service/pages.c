@@ -196,7 +196,7 @@ void pages_example(const struct service *service, const char *name, struct page 
     const struct example *example = examples_find(name);
     if (!example)
         return;
-    buffer_string(&page->body, example->body);
+    buffer_string(&page->body, examples_body(example));
     page->status = 200;
     page->media_type = "application/json";
 }

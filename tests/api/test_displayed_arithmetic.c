@@ -315,7 +315,7 @@ START_TEST(examples)
 {
     equations = abouts = 0;
     for (size_t x = 0; examples_at(x); x++)
-        ck_assert_msg(check_reply(examples_at(x)->body, JOB_ATTENTION), "%s", examples_at(x)->name);
+        ck_assert_msg(check_reply(examples_body(examples_at(x)), JOB_ATTENTION), "%s", examples_at(x)->name);
     ck_assert_uint_gt(equations, 100);
     ck_assert_uint_lt(abouts, equations / 20);
 }

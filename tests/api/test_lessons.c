@@ -15,7 +15,7 @@ static json_t *run(const char *name)
 {
     const struct example *example = examples_find(name);
     ck_assert_msg(example, "no example %s", name);
-    return exchange_reply(example->body);
+    return exchange_reply(examples_body(example));
 }
 
 static size_t count(void)
@@ -39,9 +39,9 @@ START_TEST(each_runs_and_is_described)
         ck_assert_ptr_eq(examples_find(e->name), e);
         ck_assert_uint_eq(strspn(e->name, "abcdefghijklmnopqrstuvwxyz-"), strlen(e->name));
         ck_assert_msg(is_sentence(e->teaches) && is_sentence(e->look), "%s", e->name);
-        json_t *reply = exchange_reply(e->body);
+        json_t *reply = exchange_reply(examples_body(e));
         json_decref(reply);
-        struct exchange text = exchange_run(e->body, (struct exchange_how){.format = JOB_TEXT});
+        struct exchange text = exchange_run(examples_body(e), (struct exchange_how){.format = JOB_TEXT});
         ck_assert_msg(text.good, "%s: %s", e->name, text.err.faults[0].text);
         exchange_end(&text);
     }
@@ -122,7 +122,7 @@ END_TEST
 START_TEST(the_scale_prevents_the_collapse)
 {
     char body[2000];
-    const char *given = examples_find("no-scale")->body;
+    const char *given = examples_body(examples_find("no-scale"));
     const char *scale = strstr(given, "\"scale\": 1,");
     ck_assert_ptr_nonnull(scale);
     snprintf(body, sizeof body, "%.*s%s", (int)(scale - given), given, scale + strlen("\"scale\": 1,"));
