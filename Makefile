@@ -114,10 +114,13 @@ api_LIBS = $(json_LIBS) $(core_LIBS)
 server_LIBS = $(mhd_LIBS) $(api_LIBS)
 http_LIBS = $(curl_LIBS) $(json_LIBS) -lm
 
-# Files that go into the program: the files of a folder become rows of build/embed/FOLDER.inc, {"NAME", BYTES, SIZE},
-# for a table that includes it; a zero follows the bytes.
+# Files that go into the program: the files of a folder become rows of build/generated/FOLDER.inc, {"NAME", BYTES, SIZE},
+# for a table that includes it; a zero follows the bytes. What programs make: api/ROOM/generate/X.c writes api/ROOM/X.h.
 EMBEDDED := api/openapi/examples
-EMBEDS := $(EMBEDDED:%=build/embed/%.inc)
+PROGRAMMED := api/numbers/number_powers.h
+GENERATED := $(EMBEDDED:%=build/generated/%.inc) $(PROGRAMMED:%=build/generated/%)
+# The compiler for programs that run while this is built, on the machine that builds.
+BUILD_CC ?= cc
 
 HEADERS := $(wildcard $(ROOMS:%=%/*.h) tests/*/*.h)
 objects = $(patsubst %.c,$B/%.o,$(wildcard $(1)/*.c))
@@ -166,7 +169,7 @@ $(PROGRAM): $(MAIN) $(server_ARCHIVES)
 	@$(LINKER) -o $@ $^ $(server_LIBS)
 
 define EMBED
-build/embed/$(1).inc: $(sort $(wildcard $(1)/*)) $(1) Makefile
+build/generated/$(1).inc: $(sort $(wildcard $(1)/*)) $(1) Makefile
 	$$(call say,EMBED,$(1))
 	@mkdir -p $$(@D)
 	@for file in $(sort $(wildcard $(1)/*)); do \
@@ -175,6 +178,17 @@ build/embed/$(1).inc: $(sort $(wildcard $(1)/*)) $(1) Makefile
 		printf '0}, %d},\n' "$$$$(wc -c <"$$$$file")"; \
 	done >$$@.new && mv $$@.new $$@
 endef
+
+define PROGRAMMED_BY
+build/generated/$(1): $(dir $(1))generate/$(basename $(notdir $(1))).c | deps-run
+	$$(call say,MAKE,$(1))
+	@mkdir -p $$(@D)
+	@$$(BUILD_CC) -O1 -o $$@.program $$<
+	@$$@.program >$$@.new && mv $$@.new $$@
+	@rm $$@.program
+endef
+
+$(foreach header,$(PROGRAMMED),$(eval $(call PROGRAMMED_BY,$(header))))
 $(foreach folder,$(EMBEDDED),$(eval $(call EMBED,$(folder))))
 
 # $(1) a folder of sources, $(2) the name of its links under build/include, $(3) what needs to be installed
@@ -184,15 +198,15 @@ build/include/$(2)/made: Makefile
 	@for seen in $$($(1)_SEES); do mkdir -p $$(@D)/$$$$(dirname $$$$seen) && ln -sfnr $$$$seen $$(@D)/$$$$seen; done
 	@touch $$@
 
-$B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(EMBEDS) $(3)
+$B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(GENERATED) $(3)
 	$$(call say,CC,$$<)
 	@mkdir -p $$(@D)
-	@$$(COMPILE) $$($(1)_FLAGS) -Ibuild/include/$(2) -Ibuild/embed $$($(1)_USES) -MMD -MP -c $$< -o $$@
+	@$$(COMPILE) $$($(1)_FLAGS) -Ibuild/include/$(2) -Ibuild/generated $$($(1)_USES) -MMD -MP -c $$< -o $$@
 
-build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy tests/.clang-tidy $(HEADERS) | build/include/$(2)/made $(EMBEDS) deps-lint
+build/lint/$(1)/%.tidy: $(1)/%.c .clang-tidy tests/.clang-tidy $(HEADERS) | build/include/$(2)/made $(GENERATED) deps-lint
 	$$(call say,TIDY,$$<)
 	@mkdir -p $$(@D)
-	@clang-tidy --quiet $$< -- -std=c11 -D_GNU_SOURCE -Ibuild/include/$(2) -Ibuild/embed $$($(1)_USES) >$$@ 2>&1 || \
+	@clang-tidy --quiet $$< -- -std=c11 -D_GNU_SOURCE -Ibuild/include/$(2) -Ibuild/generated $$($(1)_USES) >$$@ 2>&1 || \
 		{ grep -v ' warnings\? .*generated' $$@; rm $$@; exit 1; }
 
 -include $$(wildcard $B/$(1)/*.d)
@@ -314,7 +328,7 @@ deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain:
 ### Checks of the source ###############################################################################################
 
 SOURCES := $(wildcard $(ROOMS:%=%/*.[ch]) tests/*.[ch] tests/*/*.[ch])
-FORMATTED := $(filter-out api/numbers/number_powers.h,$(SOURCES)) # that one is made by a program
+FORMATTED := $(SOURCES) $(PROGRAMMED:api/numbers/%.h=api/numbers/generate/%.c)
 SCRIPTS := $(wildcard .ci/run tests/*.sh tests/*/*.sh docker/*.sh server/install/*.bash)
 FORMATTER = $(firstword $(shell command -v clang-format-14 clang-format))
 TIDIED := $(patsubst %.c,build/lint/%.tidy,$(wildcard $(ROOMS:%=%/*.c) $(SUITES:%=tests/%/*.c) tests/fault/*.c tests/fuzz/*.c tests/numbers/*.c tests/bench/*.c))
@@ -496,6 +510,7 @@ fuzz-corpus: | deps-fuzz ## run the fuzz targets over their corpus once, with li
 .PHONY: numbers bench
 numbers: $B/tests/numbers/numbers ## check all float32 and 10^8 random doubles and decimals (minutes)
 	@$< $(NUMBERS)
+	@python3 tests/numbers/powers.py build/generated/api/numbers/number_powers.h
 
 bench: $(BENCHES) $B/attentiond ## measure, beside the peers that are installed (BENCH_PYTHON: a python3 that has them)
 	@set -e; for program in $(BENCHES); do echo "== $$program"; $$program; done

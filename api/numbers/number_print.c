@@ -2,8 +2,8 @@
  *
  * Raffaello Giulietti, The Schubfach way to render doubles, 2021: among the multiples of 10^k, where 10^k is the
  * largest power of ten not wider than the gap between a number's neighbours, at most one lies in its rounding interval
- * with a zero at its end, and at most two others next to the number. number_powers.py proves that 128 bits of 10^-k
- * are enough for doubles; for floats, whose 2^32 values can all be tried, `make numbers` shows that 64 are. */
+ * with a zero at its end, and at most two others next to the number. tests/numbers/powers.py proves that 128 bits of
+ * 10^-k are enough for doubles; for floats, whose 2^32 values can all be tried, `make numbers` shows that 64 are. */
 #include "api/numbers/number.h"
 
 #include "api/numbers/number_digits.h"

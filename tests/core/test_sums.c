@@ -38,7 +38,7 @@ static void run(struct trial *trial, const enum quantity *wanted, size_t count)
     struct error err = {0};
     struct attention *a = &trial->attention;
     ck_assert(attention_check(a, &trial->request, &err) && attention_prepare(a, trial->arena, NULL, &err));
-    trial->results = (struct attention_results){{NULL}};
+    trial->results = (struct attention_results){.of = {NULL}};
     trial->results.of[QUANTITY_OUTPUT] = trial_room(trial, QUANTITY_OUTPUT);
     for (size_t x = 0; x < count; x++)
         trial->results.of[wanted[x]] = trial_room(trial, wanted[x]);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes number_powers.h: 10^p for p = FIRST .. LAST as the 128 leading bits, rounded down.
+"""Proves, with exact fractions, what number_print.c relies on (see prove_printing), and checks the table of powers.
 
-    python3 api/numbers/number_powers.py >api/numbers/number_powers.h
-
-It first proves, with exact fractions, what number_print.c relies on: see prove_printing.
+    python3 tests/numbers/powers.py build/generated/api/numbers/number_powers.h
 """
+import re
+import sys
 from fractions import Fraction
 
 FIRST, LAST = -343, 324
@@ -77,40 +77,32 @@ def prove_printing(q, whole_step):
 FLOAT32_FIRST, FLOAT32_LAST = -39, -1
 
 
-def print_float32_steps():
-    """Floats c * 2^q of everyday size, c of 24 bits: v = ((c << shift) * power / 2^64) * 10^k, and how far the interval
-    of those that round to v reaches to either side of it, in units of 2^-60 * 10^k."""
-    print("#define NUMBER_FLOAT32_FIRST (%d)\n#define NUMBER_FLOAT32_LAST (%d)\n" % (FLOAT32_FIRST, FLOAT32_LAST))
-    print("struct number_float32 {\n    uint64_t power, reach;\n    int shift, k;\n};\n")
-    print("/* c * 2^q = ((c << shift) * power / 2^64) * 10^k; half a unit of c is reach / 2^60 * 10^k. */")
-    print("static const struct number_float32 number_float32[] = {")
-    for q in range(FLOAT32_FIRST, FLOAT32_LAST + 1):
-        k = floor_log10(Fraction(2) ** q)
-        power = (leading_bits(-k) >> 64) + 1
-        shift = q + floor_log2(Fraction(10) ** -k) + 1
-        print("    {0x%016x, 0x%016x, %d, %d}, /* 2^%d */" % (power, power >> (5 - shift), shift, k, q))
-    print("};")
+def float32_step(q):
+    """What stands for floats c * 2^q: power, reach, shift, k."""
+    k = floor_log10(Fraction(2) ** q)
+    high = (leading_bits(-k) >> 64) + 1
+    shift = q + floor_log2(Fraction(10) ** -k) + 1
+    return high, high >> (5 - shift), shift, k
+
+
+def rows_of(text, name):
+    body = text.split(name + "[] = {")[1].split("};")[0]
+    return [tuple(int(x, 0) for x in row.split(",")) for row in re.findall(r"\{(.*?)\}", body)]
 
 
 def main():
+    text = open(sys.argv[1]).read()
     for q in range(-1074, 972):
         assert prove_printing(q, Fraction(2) ** q) == q * 1262611 >> 22
         assert prove_printing(q, Fraction(2) ** q * Fraction(3, 4)) == q * 1262611 - 524031 >> 22
-    print("/* 10^p, p = %d .. %d: the 128 leading bits, rounded down. Made by number_powers.py; not for editing. */" % (FIRST, LAST))
-    print("#ifndef API_NUMBER_POWERS_H\n#define API_NUMBER_POWERS_H\n\n#include <stdint.h>\n")
-    print("#define NUMBER_POWERS_FIRST (%d)\n#define NUMBER_POWERS_LAST %d\n" % (FIRST, LAST))
-    print("/* The whole part of the logarithm of 10^p to the base 2, p as above. */")
-    print("static inline int number_power_log2(int p)\n{\n    return (p * 1741647) >> 19;\n}\n")
-    print("struct number_power {\n    uint64_t high, low;\n};\n")
-    print("static const struct number_power number_powers[] = {")
-    for p in range(FIRST, LAST + 1):
-        bits = leading_bits(p)
+    powers = [leading_bits(p) for p in range(FIRST, LAST + 1)]
+    for p, bits in zip(range(FIRST, LAST + 1), powers):
         assert bits & (2 ** 64 - 1) != 2 ** 64 - 1  # so that low + 1 does not carry
         assert floor_log2(power(p)) == p * 1741647 >> 19
-        print("    {0x%016x, 0x%016x}, /* 10^%d */" % (bits >> 64, bits & (2 ** 64 - 1), p))
-    print("};\n")
-    print_float32_steps()
-    print("\n#endif")
+    assert rows_of(text, "number_powers") == [(bits >> 64, bits & (2 ** 64 - 1)) for bits in powers]
+    steps = [float32_step(q) for q in range(FLOAT32_FIRST, FLOAT32_LAST + 1)]
+    assert rows_of(text, "number_float32") == steps
+    print("%d powers and %d steps are right, and printing with them is exact." % (len(powers), len(steps)))
 
 
 if __name__ == "__main__":
