@@ -70,6 +70,8 @@ struct attention_results {
 bool attention_run(const struct attention *a, const struct attention_results *results, struct pool *pool,
                    const atomic_bool *cancel, struct arena *arena, struct error *err);
 
+#define ROWS_PER_BLOCK 64 /* at most; fewer where the rows are long */
+
 /* The computation is cut into blocks of rows: block t is some rows of one head, in the order [b][h][n]. */
 struct attention_rows {
     size_t b, h, first, count;

@@ -1,36 +1,8 @@
-/* The blocks of rows of a request, one at a time, and the terms of one row. */
+/* A block of rows again, and the terms of one row. */
 #include "core/attention.h"
 #include "core/rows.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* Rows of a block: a matter of the number of keys alone, so that a request has the same blocks under any load. */
-static size_t rows_per_block(const struct attention *a)
-{
-    size_t rows = ((size_t)1 << 18) / a->keys / 16 * 16;
-    rows = rows < 16 ? 16 : rows > ROWS_PER_BLOCK ? ROWS_PER_BLOCK : rows;
-    return rows < a->queries ? rows : a->queries;
-}
-
-static size_t blocks_per_head(const struct attention *a)
-{
-    return (a->queries + rows_per_block(a) - 1) / rows_per_block(a);
-}
-
-size_t attention_blocks(const struct attention *a)
-{
-    return a->batch * a->heads * blocks_per_head(a);
-}
-
-struct attention_rows attention_block(const struct attention *a, size_t block)
-{
-    size_t head = block / blocks_per_head(a);
-    size_t rows = rows_per_block(a);
-    size_t first = block % blocks_per_head(a) * rows;
-    return (struct attention_rows){head / a->heads, head % a->heads, first,
-                                   a->queries - first < rows ? a->queries - first : rows};
-}
 
 bool attention_block_run(const struct attention *a, size_t block, const struct attention_results *results)
 {

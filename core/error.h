@@ -12,10 +12,8 @@ enum error_code {
     ERROR_SYNTAX,    /* the text is not what its format allows */
     ERROR_INVALID,   /* well formed, but not a valid request */
     ERROR_TOO_LARGE, /* larger than a limit that the operator set */
-    ERROR_BUSY,      /* no room now; the same request may pass later */
     ERROR_MEMORY,    /* an allocation failed */
     ERROR_CANCELLED, /* nobody waits for the result any more */
-    ERROR_DEADLINE,  /* the time allowed for it has passed */
 };
 
 /* One fault. `name` is a dotted path ("mask.window.left", "q.0.2"), or a ready JSON Pointer when it starts with '/';

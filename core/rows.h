@@ -4,8 +4,6 @@
 
 #include "core/attention.h"
 
-#define ROWS_PER_BLOCK 64 /* at most; fewer where the rows are long */
-
 /* What is known of a row; of several findings the last in this order, the earliest step, stays. */
 enum row_state {
     ROW_GOOD,

@@ -65,12 +65,9 @@ enum problem_code problem_of_error(const struct error *err)
         return PROBLEM_INVALID;
     case ERROR_TOO_LARGE:
         return PROBLEM_TOO_LARGE;
-    case ERROR_BUSY:
-        return PROBLEM_QUEUE_FULL;
     case ERROR_MEMORY:
         return PROBLEM_NO_MEMORY;
     case ERROR_CANCELLED:
-    case ERROR_DEADLINE:
         return PROBLEM_DEADLINE;
     }
     return PROBLEM_INTERNAL;
