@@ -16,7 +16,7 @@ static int has_avx512(void)
 
 const struct simd *simd_at(size_t index)
 {
-    const struct simd *all[] = {has_avx512() ? lanes_avx512() : NULL, has_avx2() ? lanes_avx2() : NULL, lanes_plain()};
+    const struct simd *all[] = {has_avx512() ? simd_avx512() : NULL, has_avx2() ? simd_avx2() : NULL, simd_plain()};
     for (size_t x = 0; x < sizeof all / sizeof *all; x++)
         if (all[x] && index-- == 0)
             return all[x];
@@ -25,7 +25,7 @@ const struct simd *simd_at(size_t index)
 #else
 const struct simd *simd_at(size_t index)
 {
-    return index == 0 ? lanes_plain() : NULL;
+    return index == 0 ? simd_plain() : NULL;
 }
 #endif
 

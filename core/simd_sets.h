@@ -1,13 +1,13 @@
-/* The tables of passes, one per instruction set; lanes.c chooses. */
+/* The tables of passes, one per instruction set; simd.c chooses. */
 #ifndef CORE_SIMD_SETS_H
 #define CORE_SIMD_SETS_H
 
 #include "core/simd.h"
 
-const struct simd *lanes_plain(void);
+const struct simd *simd_plain(void);
 #ifdef __x86_64__
-const struct simd *lanes_avx2(void);
-const struct simd *lanes_avx512(void);
+const struct simd *simd_avx2(void);
+const struct simd *simd_avx512(void);
 #endif
 
 #endif

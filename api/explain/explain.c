@@ -25,7 +25,7 @@ bool explain_check(const struct options *o, const struct attention *a, struct er
 
 /* --- JSON --- */
 
-struct telling {
+struct explanation {
     struct writer w;
     const struct options *options;
     const struct attention *a;
@@ -35,14 +35,14 @@ struct telling {
     size_t reason_count;
 };
 
-static void put_number(struct telling *t, const char *name, double value)
+static void put_number(struct explanation *t, const char *name, double value)
 {
     writer_key(&t->w, name);
     array_number(&t->w, &t->options->style, t->a->dtype, value);
 }
 
 /* Nothing where the request has no such step. */
-static void put_step(struct telling *t, const char *name, enum quantity quantity)
+static void put_step(struct explanation *t, const char *name, enum quantity quantity)
 {
     const double *values = t->query.of[quantity];
     bool per_key = quantity_has_axis(quantity, AXIS_KEY);
@@ -50,7 +50,7 @@ static void put_step(struct telling *t, const char *name, enum quantity quantity
         put_number(t, name, values[per_key ? t->j : 0]);
 }
 
-static void write_cell(struct telling *t)
+static void write_cell(struct explanation *t)
 {
     writer_key(&t->w, "cell");
     writer_object_begin(&t->w);
@@ -68,7 +68,7 @@ static void write_cell(struct telling *t)
     writer_object_end(&t->w);
 }
 
-static bool write_products(struct telling *t)
+static bool write_products(struct explanation *t)
 {
     double *products = query_steps_products(&t->query, t->j);
     writer_key(&t->w, "products");
@@ -86,7 +86,7 @@ static bool write_products(struct telling *t)
     return products != NULL;
 }
 
-static void write_reasons(struct telling *t)
+static void write_reasons(struct explanation *t)
 {
     if (!t->query.of[QUANTITY_ALLOWED])
         return;
@@ -99,7 +99,7 @@ static void write_reasons(struct telling *t)
 }
 
 /* Without a bias it is 0: the contract has the member always. */
-static void write_steps(struct telling *t)
+static void write_steps(struct explanation *t)
 {
     const double *bias = t->query.of[QUANTITY_BIAS];
     const struct style plain = {0};
@@ -120,7 +120,7 @@ static void write_steps(struct telling *t)
     put_step(t, "dropped", QUANTITY_DROPPED);
 }
 
-static bool write_values(struct telling *t)
+static bool write_values(struct explanation *t)
 {
     double *terms = query_steps_contributions(&t->query);
     writer_key(&t->w, "value");
@@ -137,13 +137,13 @@ static bool write_values(struct telling *t)
     return terms != NULL;
 }
 
-static bool write_lines(struct telling *t, struct buffer *out)
+static bool write_lines(struct explanation *t, struct buffer *out)
 {
     const struct explain_text lines = {t->options, &t->query, t->j, t->reasons, t->reason_count};
     return explain_text_write(out, &lines);
 }
 
-static bool write_json(struct telling *t)
+static bool write_json(struct explanation *t)
 {
     struct buffer lines = {0};
     writer_object_begin(&t->w);
@@ -167,7 +167,7 @@ static bool write_json(struct telling *t)
 bool explain_write(const struct options *o, const struct attention *a, bool text, struct arena *arena,
                    struct buffer *out, struct error *err)
 {
-    struct telling t = {.w.out = out, .options = o, .a = a, .j = (size_t)o->cell.key};
+    struct explanation t = {.w.out = out, .options = o, .a = a, .j = (size_t)o->cell.key};
     size_t b = (size_t)o->cell.batch;
     size_t h = (size_t)o->cell.head;
     size_t i = (size_t)o->cell.query;

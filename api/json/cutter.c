@@ -14,12 +14,12 @@
 
 struct scanner {
     const char *text, *at, *end;
-    const char *copied; /* text up to here is in the envelope */
+    const char *copied; /* text up to here is in the outline */
     const char *leaf;   /* brackets before it open no matrix: they have been looked at */
     size_t depth;
     size_t tree; /* bytes that the parser's tree will take */
     size_t members;
-    struct cutter *envelope;
+    struct cutter *outline;
     struct document *document;
     struct matrix_buffer buffer;
     size_t matrix_room, anchor_room;
@@ -32,7 +32,7 @@ struct scanner {
 
 static bool stop_at(struct scanner *c, const char *at, const char *why)
 {
-    c->envelope->fault = (struct cutter_fault){(size_t)(at - c->text), why};
+    c->outline->fault = (struct cutter_fault){(size_t)(at - c->text), why};
     return false;
 }
 
@@ -66,7 +66,7 @@ static bool copy_up_to(struct scanner *c, const char *at)
     const char *stop = nul ? nul : at;
     c->cut_short = nul != NULL;
     if (stop > c->copied)
-        buffer_append(&c->envelope->text, c->copied, (size_t)(stop - c->copied));
+        buffer_append(&c->outline->text, c->copied, (size_t)(stop - c->copied));
     c->copied = at;
     return nul ? stop_at(c, nul, "a NUL byte stands here") : true;
 }
@@ -74,7 +74,7 @@ static bool copy_up_to(struct scanner *c, const char *at)
 /* What is appended next comes from `at`. */
 static bool drop_anchor(struct scanner *c, const char *at)
 {
-    struct cutter *e = c->envelope;
+    struct cutter *e = c->outline;
     struct cutter_anchor *anchors = widen(c, e->anchors, sizeof *anchors, e->anchor_count, &c->anchor_room);
     if (!anchors)
         return false;
@@ -90,11 +90,11 @@ static bool copy_name_without_nul(struct scanner *c, const char *string, const c
 {
     if (!copy_up_to(c, string))
         return false;
-    size_t start = c->envelope->text.length;
-    if (!copy_up_to(c, after) || c->envelope->text.failed)
+    size_t start = c->outline->text.length;
+    if (!copy_up_to(c, after) || c->outline->text.failed)
         return false;
-    char *at = c->envelope->text.data + start;
-    char *end = c->envelope->text.data + c->envelope->text.length;
+    char *at = c->outline->text.data + start;
+    char *end = c->outline->text.data + c->outline->text.length;
     for (at = memchr(at, '\\', (size_t)(end - at)); at; at = memchr(at, '\\', (size_t)(end - at))) {
         if (end - at > 6 && memcmp(at, "\\u0000", 6) == 0)
             memcpy(at, "\\ufffd", 6);
@@ -145,10 +145,10 @@ static bool starts_matrix(struct scanner *c)
 
 static bool pass_values(struct scanner *c, size_t floor);
 
-/* A string or an object in a matrix: it stays in the envelope, for its grammar. */
-static bool pass_stranger(struct scanner *c, struct matrix_reader *r)
+/* A string or an object in a matrix: it stays in the outline, for its grammar. */
+static bool pass_other(struct scanner *c, struct matrix_reader *r)
 {
-    buffer_append(&c->envelope->text, ",", 1);
+    buffer_append(&c->outline->text, ",", 1);
     if (!drop_anchor(c, r->at))
         return false;
     c->at = r->at;
@@ -167,7 +167,7 @@ static bool read_matrix(struct scanner *c, struct matrix_reader *r)
 {
     for (;;) {
         enum matrix_step step = matrix_read(r);
-        if (step == MATRIX_STRANGER && pass_stranger(c, r))
+        if (step == MATRIX_OTHER && pass_other(c, r))
             continue;
         if (step == MATRIX_BROKEN)
             return stop_at(c, r->at, r->why);
@@ -177,7 +177,7 @@ static bool read_matrix(struct scanner *c, struct matrix_reader *r)
     }
 }
 
-/* Its place is kept while it is read: a stranger in it may hold further ones. */
+/* Its place is kept while it is read: something else in it may hold further ones. */
 static bool add_matrix(struct scanner *c, size_t *number)
 {
     struct document *d = c->document;
@@ -192,7 +192,7 @@ static bool add_matrix(struct scanner *c, size_t *number)
 static bool cut_matrix(struct scanner *c)
 {
     size_t number;
-    struct writer w = {.out = &c->envelope->text};
+    struct writer w = {.out = &c->outline->text};
     struct matrix_reader r = {.at = c->at,
                               .end = c->end,
                               .depth = c->depth,
@@ -208,7 +208,7 @@ static bool cut_matrix(struct scanner *c)
     if (!read_matrix(c, &r))
         return false;
     c->document->matrices[number] = r.matrix;
-    buffer_append(&c->envelope->text, "]", 1);
+    buffer_append(&c->outline->text, "]", 1);
     c->at = r.at;
     return drop_anchor(c, c->at);
 }
@@ -285,7 +285,7 @@ static bool cut_all(struct scanner *c)
     return !c->refused;
 }
 
-bool cutter_cut(struct cutter *envelope, struct document *document, const char *text, size_t length, struct pool *pool,
+bool cutter_cut(struct cutter *outline, struct document *document, const char *text, size_t length, struct pool *pool,
                 struct arena *arena, struct error *err)
 {
     struct scanner c = {.text = text,
@@ -293,7 +293,7 @@ bool cutter_cut(struct cutter *envelope, struct document *document, const char *
                         .copied = text,
                         .leaf = text,
                         .end = text + length,
-                        .envelope = envelope,
+                        .outline = outline,
                         .document = document,
                         .pool = pool,
                         .arena = arena,
@@ -302,21 +302,21 @@ bool cutter_cut(struct cutter *envelope, struct document *document, const char *
     arena_drop(arena, c.buffer.values);
     if (!good)
         return false;
-    if (envelope->text.failed)
+    if (outline->text.failed)
         return error_set(err, ERROR_MEMORY, "", "the system has no memory left for this document");
     /* Held until the arena ends, as the tree is about that long. Pages that nobody touches cost nothing. */
     return arena_alloc(arena, c.tree, err) != NULL;
 }
 
-void cutter_free(struct cutter *envelope)
+void cutter_free(struct cutter *outline)
 {
-    buffer_free(&envelope->text);
+    buffer_free(&outline->text);
 }
 
-size_t cutter_original(const struct cutter *envelope, size_t byte)
+size_t cutter_original(const struct cutter *outline, size_t byte)
 {
     const struct cutter_anchor *anchor = NULL;
-    for (size_t i = 0; i < envelope->anchor_count && envelope->anchors[i].envelope <= byte; i++)
-        anchor = &envelope->anchors[i];
-    return anchor ? anchor->original + (byte - anchor->envelope) : byte;
+    for (size_t i = 0; i < outline->anchor_count && outline->anchors[i].outline <= byte; i++)
+        anchor = &outline->anchors[i];
+    return anchor ? anchor->original + (byte - anchor->outline) : byte;
 }

@@ -5,9 +5,9 @@
 #include "api/json/document.h"
 #include "api/numbers/buffer.h"
 
-/* From here on the text of the envelope is the original's again. */
+/* From here on the text of the outline is the original's again. */
 struct cutter_anchor {
-    size_t envelope, original;
+    size_t outline, original;
 };
 
 /* Where the original is wrong in a way that was found while cutting. */
@@ -28,11 +28,11 @@ struct cutter {
 
 /* Fills `document`'s matrices. Only brackets outside matrices are counted, nothing there is checked: that is left to a
  * parser. False and an error when memory runs out or the arena's limit is passed (the parser's tree is priced, too). */
-bool cutter_cut(struct cutter *envelope, struct document *document, const char *text, size_t length, struct pool *pool,
+bool cutter_cut(struct cutter *outline, struct document *document, const char *text, size_t length, struct pool *pool,
                 struct arena *arena, struct error *err);
-void cutter_free(struct cutter *envelope);
+void cutter_free(struct cutter *outline);
 
-/* The byte of the original that a byte of the envelope comes from. */
-size_t cutter_original(const struct cutter *envelope, size_t byte);
+/* The byte of the original that a byte of the outline comes from. */
+size_t cutter_original(const struct cutter *outline, size_t byte);
 
 #endif

@@ -10,15 +10,15 @@
 #include <string.h>
 
 #define EXCERPT_MAX 20
-#define LARGE ((size_t)64 * 1024)     /* an envelope: its parsing can be cancelled */
-#define TRIMMED ((size_t)1024 * 1024) /* an envelope: the pieces of its tree go back to the system */
-#define REMEMBERED_MAX 4096           /* bytes of an envelope */
+#define LARGE ((size_t)64 * 1024)     /* an outline: its parsing can be cancelled */
+#define TRIMMED ((size_t)1024 * 1024) /* an outline: the pieces of its tree go back to the system */
+#define REMEMBERED_MAX 4096           /* bytes of an outline */
 
 /* The original text, and what was found wrong in it. */
 struct reading {
     const char *text;
     size_t length;
-    struct cutter envelope;
+    struct cutter outline;
     const atomic_bool *cancel;
     struct error *err;
 };
@@ -139,9 +139,9 @@ static const char *skip_token(const char *at, const char *end)
 }
 
 /* The start of the token that ends at `after`: jansson only says where it had read up to. */
-static size_t find_token(const struct cutter *envelope, size_t after)
+static size_t find_token(const struct cutter *outline, size_t after)
 {
-    const char *text = envelope->text.data;
+    const char *text = outline->text.data;
     const char *end = text + after;
     const char *at = text;
     const char *token = text;
@@ -166,13 +166,13 @@ static bool refuse_end(const struct reading *r)
 /* What cutting found, when jansson did not stumble before. */
 static bool refuse_found(const struct reading *r)
 {
-    return refuse_at(r, r->envelope.fault.byte, r->envelope.fault.why);
+    return refuse_at(r, r->outline.fault.byte, r->outline.fault.why);
 }
 
 /* jansson calls a string invalid that it has no memory to copy. */
-static bool is_good_string(const struct cutter *envelope, size_t token, const char *theirs)
+static bool is_good_string(const struct cutter *outline, size_t token, const char *theirs)
 {
-    const char *text = envelope->text.data;
+    const char *text = outline->text.data;
     bool refused = strncmp(theirs, "invalid token", strlen("invalid token")) == 0 ||
                    strncmp(theirs, "string or", strlen("string or")) == 0;
     return refused && text && text[token] == '"';
@@ -188,15 +188,15 @@ static bool refuse_parsed(const struct reading *r, const json_error_t *theirs)
     enum json_error_code code = json_error_code(theirs);
     size_t after = (size_t)theirs->position;
     size_t i = find_sentence(theirs->text);
-    bool cut_escape = i == find_sentence("invalid escape") && after == r->envelope.text.length;
+    bool cut_escape = i == find_sentence("invalid escape") && after == r->outline.text.length;
     if (code == json_error_unknown || code == json_error_out_of_memory)
         return refuse_memory(r);
     if (code == json_error_premature_end_of_input || cut_escape)
-        return r->envelope.fault.why ? refuse_found(r) : refuse_end(r);
-    size_t byte = sentences[i].at_position ? after - (size_t)sentences[i].back : find_token(&r->envelope, after);
-    if (!sentences[i].at_position && is_good_string(&r->envelope, byte, theirs->text))
+        return r->outline.fault.why ? refuse_found(r) : refuse_end(r);
+    size_t byte = sentences[i].at_position ? after - (size_t)sentences[i].back : find_token(&r->outline, after);
+    if (!sentences[i].at_position && is_good_string(&r->outline, byte, theirs->text))
         return refuse_memory(r);
-    return refuse_at(r, cutter_original(&r->envelope, byte), sentences[i].ours);
+    return refuse_at(r, cutter_original(&r->outline, byte), sentences[i].ours);
 }
 
 static bool starts_with_mark(const struct reading *r)
@@ -209,7 +209,7 @@ static bool is_cancelled(const struct reading *r)
     return r->cancel && atomic_load_explicit(r->cancel, memory_order_relaxed);
 }
 
-/* Hands a large envelope over piece by piece: it ends early when nobody waits for it any more. */
+/* Hands a large outline over piece by piece: it ends early when nobody waits for it any more. */
 struct feeder {
     const struct reading *r;
     size_t done;
@@ -218,7 +218,7 @@ struct feeder {
 static size_t feed(void *buffer, size_t size, void *context)
 {
     struct feeder *feeder = context;
-    const struct buffer *text = &feeder->r->envelope.text;
+    const struct buffer *text = &feeder->r->outline.text;
     size_t left = is_cancelled(feeder->r) ? 0 : text->length - feeder->done;
     size_t count = left < size ? left : size;
     memcpy(buffer, text->data + feeder->done, count);
@@ -228,7 +228,7 @@ static size_t feed(void *buffer, size_t size, void *context)
 
 static bool parse(struct reading *r, struct document *document)
 {
-    const struct buffer *text = &r->envelope.text;
+    const struct buffer *text = &r->outline.text;
     const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
     struct feeder feeder = {r, 0};
     json_error_t theirs = {0};  /* without memory jansson leaves the code in its text unset */
@@ -243,28 +243,28 @@ static bool parse(struct reading *r, struct document *document)
         return error_set(r->err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
     if (!document->root)
         return refuse_parsed(r, &theirs);
-    return r->envelope.fault.why ? refuse_found(r) : true;
+    return r->outline.fault.why ? refuse_found(r) : true;
 }
 
-/* --- the last envelope --- */
+/* --- the last outline --- */
 
-static bool recall(const struct document_memory *memory, const struct cutter *envelope, struct document *document)
+static bool recall(const struct document_memory *memory, const struct cutter *outline, struct document *document)
 {
-    if (!memory || !memory->root || envelope->fault.why || memory->text.length != envelope->text.length ||
-        memcmp(memory->text.data, envelope->text.data, envelope->text.length) != 0)
+    if (!memory || !memory->root || outline->fault.why || memory->text.length != outline->text.length ||
+        memcmp(memory->text.data, outline->text.data, outline->text.length) != 0)
         return false;
     document->root = json_incref(memory->root);
     return true;
 }
 
-static void remember(struct document_memory *memory, struct cutter *envelope, const struct document *document)
+static void remember(struct document_memory *memory, struct cutter *outline, const struct document *document)
 {
-    if (!memory || envelope->text.length > REMEMBERED_MAX)
+    if (!memory || outline->text.length > REMEMBERED_MAX)
         return;
     document_forget(memory);
-    memory->text = envelope->text;
+    memory->text = outline->text;
     memory->root = json_incref(document->root);
-    envelope->text = (struct buffer){0};
+    outline->text = (struct buffer){0};
 }
 
 void document_forget(struct document_memory *memory)
@@ -274,26 +274,26 @@ void document_forget(struct document_memory *memory)
     memory->root = NULL;
 }
 
-static bool read_envelope(struct reading *r, struct document *document, struct document_memory *memory)
+static bool read_outline(struct reading *r, struct document *document, struct document_memory *memory)
 {
-    if (recall(memory, &r->envelope, document))
+    if (recall(memory, &r->outline, document))
         return true;
     if (!parse(r, document))
         return false;
-    remember(memory, &r->envelope, document);
+    remember(memory, &r->outline, document);
     return true;
 }
 
-bool document_read(struct document *document, const char *text, size_t length, struct read_context means,
+bool document_read(struct document *document, const char *text, size_t length, struct read_context context,
                    struct arena *arena, struct error *err)
 {
-    struct reading r = {.text = text, .length = length, .cancel = means.cancel, .err = err};
+    struct reading r = {.text = text, .length = length, .cancel = context.cancel, .err = err};
     *document = (struct document){0};
     if (starts_with_mark(&r))
         return refuse_at(&r, 0, "the text starts with a byte order mark");
-    bool good = cutter_cut(&r.envelope, document, text, length, means.pool, arena, err) &&
-                read_envelope(&r, document, means.memory);
-    cutter_free(&r.envelope);
+    bool good = cutter_cut(&r.outline, document, text, length, context.pool, arena, err) &&
+                read_outline(&r, document, context.memory);
+    cutter_free(&r.outline);
     if (!good)
         document_free(document);
     return good;

@@ -49,7 +49,7 @@ struct document {
     bool huge; /* for document_free */
 };
 
-/* The last envelope a thread has read, and its tree: of texts that differ in their matrices alone only the first is
+/* The last outline a thread has read, and its tree: of texts that differ in their matrices alone only the first is
  * parsed. Zero-initialise; never used by two threads at a time. */
 struct document_memory {
     struct buffer text;
@@ -62,7 +62,7 @@ void document_forget(struct document_memory *memory);
  * refuses: grammar, bytes after the value, a NUL byte, a BOM, bad UTF-8, nesting past DOCUMENT_DEPTH_MAX, a repeated
  * member, a number beyond double. Everything but document->root lives in the arena. Numbers outside matrices are JSON
  * reals, so that -0 and 2.0 keep what they are. Long matrices are read by all of the pool. */
-bool document_read(struct document *document, const char *text, size_t length, struct read_context means,
+bool document_read(struct document *document, const char *text, size_t length, struct read_context context,
                    struct arena *arena, struct error *err);
 void document_free(struct document *document);
 

@@ -102,7 +102,7 @@ static enum matrix_step take_string(struct matrix_reader *r)
     if ((size_t)(r->end - r->at) >= sizeof hidden - 1 && memcmp(r->at, hidden, sizeof hidden - 1) == 0)
         return take_word(r, hidden, -HUGE_VAL, &m->has_hidden, &m->first_hidden);
     note_fault(r, MATRIX_ELEMENT, r->level);
-    return MATRIX_STRANGER;
+    return MATRIX_OTHER;
 }
 
 static void close_array(struct matrix_reader *r)
@@ -180,7 +180,7 @@ static enum matrix_step take_value(struct matrix_reader *r)
         return take_string(r);
     case '{':
         note_fault(r, MATRIX_ELEMENT, r->level);
-        return MATRIX_STRANGER;
+        return MATRIX_OTHER;
     default:
         return number_run_starts(*r->at) ? take_numbers(r) : fail(r, r->at, "a value is expected here");
     }
@@ -211,7 +211,7 @@ enum matrix_step matrix_read(struct matrix_reader *r)
     enum matrix_step step = MATRIX_ON;
     if (r->level == 0)
         r->start = r->at;
-    else { /* behind a stranger */
+    else { /* behind what is none of a matrix */
         r->length[r->level]++;
         step = take_separators(r);
     }

@@ -15,12 +15,12 @@ struct matrix_buffer {
 };
 
 enum matrix_step {
-    MATRIX_ON,       /* not returned */
-    MATRIX_DONE,     /* `matrix` is complete; `at` is behind it */
-    MATRIX_STRANGER, /* `at` is a string or an object: check it, move `at` behind it, call again; `matrix` has the fault
-                      */
-    MATRIX_BROKEN,   /* not JSON: `at` is the first byte that is wrong, `why` says how */
-    MATRIX_REFUSED,  /* the arena's error is in `err` */
+    MATRIX_ON,      /* not returned */
+    MATRIX_DONE,    /* `matrix` is complete; `at` is behind it */
+    MATRIX_OTHER,   /* `at` is a string or an object: check it, move `at` behind it, call again; `matrix` has the fault
+                     */
+    MATRIX_BROKEN,  /* not JSON: `at` is the first byte that is wrong, `why` says how */
+    MATRIX_REFUSED, /* the arena's error is in `err` */
 };
 
 /* Set the first six, zero the rest. */

@@ -35,26 +35,26 @@ const struct option_table *merge_request_table(void)
 
 /* clang-format on */
 
-bool merge_request_check(struct merge_request *join, const struct request_limits *limits, struct error *err)
+bool merge_request_check(struct merge_request *merge, const struct request_limits *limits, struct error *err)
 {
-    const struct merge_part *parts = join->parts.items;
-    if (join->style.rounded && join->style.base64)
+    const struct merge_part *parts = merge->parts.items;
+    if (merge->style.rounded && merge->style.base64)
         return error_set(err, ERROR_INVALID, "decimals",
                          "decimals means nothing here: encoding base64 prints no numbers.");
-    if (!merge_check(parts, join->parts.count, &join->layout, err))
+    if (!merge_check(parts, merge->parts.count, &merge->layout, err))
         return false;
-    join->output = parts[0].output;
-    join->log_sum_exp = parts[0].log_sum_exp;
-    size_t numbers = tensor_count(join->output) + tensor_count(join->log_sum_exp);
+    merge->output = parts[0].output;
+    merge->log_sum_exp = parts[0].log_sum_exp;
+    size_t numbers = tensor_count(merge->output) + tensor_count(merge->log_sum_exp);
     return numbers <= limits->reply_elements ||
            error_set(err, ERROR_TOO_LARGE, "",
                      "The reply would hold %zu numbers; the limit is %zu (--max-reply-elements).", numbers,
                      limits->reply_elements);
 }
 
-double merge_request_flops(const struct merge_request *join)
+double merge_request_flops(const struct merge_request *merge)
 {
-    return 2.0 * (double)tensor_count(join->output) * (double)join->parts.count;
+    return 2.0 * (double)tensor_count(merge->output) * (double)merge->parts.count;
 }
 
 static bool make_room(struct tensor *t, struct arena *arena, struct error *err)
@@ -63,28 +63,29 @@ static bool make_room(struct tensor *t, struct arena *arena, struct error *err)
     return t->data != NULL;
 }
 
-bool merge_request_run(struct merge_request *join, struct arena *arena, struct error *err)
+bool merge_request_run(struct merge_request *merge, struct arena *arena, struct error *err)
 {
-    if (!make_room(&join->output, arena, err) || !make_room(&join->log_sum_exp, arena, err))
+    if (!make_room(&merge->output, arena, err) || !make_room(&merge->log_sum_exp, arena, err))
         return false;
-    double *share = arena_calloc(arena, join->parts.count, sizeof *share, err);
+    double *share = arena_calloc(arena, merge->parts.count, sizeof *share, err);
     if (!share)
         return false;
-    merge_run(join->parts.items, join->parts.count, &join->layout, share, join->output.data, join->log_sum_exp.data);
+    merge_run(merge->parts.items, merge->parts.count, &merge->layout, share, merge->output.data,
+              merge->log_sum_exp.data);
     return true;
 }
 
-bool merge_request_reply(const struct merge_request *join, struct buffer *out)
+bool merge_request_reply(const struct merge_request *merge, struct buffer *out)
 {
     struct writer w = {.out = out};
     writer_object_begin(&w);
-    if (join->id)
-        writer_member_string(&w, "id", join->id);
+    if (merge->id)
+        writer_member_string(&w, "id", merge->id);
     writer_key(&w, "output");
-    array_tensor(out, &join->style, join->output);
+    array_tensor(out, &merge->style, merge->output);
     w.comma = true;
     writer_key(&w, "log_sum_exp");
-    array_tensor(out, &join->style, join->log_sum_exp);
+    array_tensor(out, &merge->style, merge->log_sum_exp);
     writer_object_end(&w);
     buffer_string(out, "\n");
     return !out->failed;

@@ -21,12 +21,12 @@ struct merge_request {
 /* The members of the request; they fill struct merge_request. */
 const struct option_table *merge_request_table(void);
 
-bool merge_request_check(struct merge_request *join, const struct request_limits *limits, struct error *err);
+bool merge_request_check(struct merge_request *merge, const struct request_limits *limits, struct error *err);
 double merge_request_flops(
-    const struct merge_request *join); /* a multiplication and an addition for each number of each part */
-bool merge_request_run(struct merge_request *join, struct arena *arena, struct error *err);
+    const struct merge_request *merge); /* a multiplication and an addition for each number of each part */
+bool merge_request_run(struct merge_request *merge, struct arena *arena, struct error *err);
 
 /* {"output","log_sum_exp"} */
-bool merge_request_reply(const struct merge_request *join, struct buffer *out);
+bool merge_request_reply(const struct merge_request *merge, struct buffer *out);
 
 #endif

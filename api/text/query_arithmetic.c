@@ -39,10 +39,10 @@ static void put_factors(struct wrapped_line *line, const struct query_steps *q, 
 static void put_terms(struct wrapped_line *line, const double *terms, size_t count, int decimals)
 {
     for (size_t t = 0; t < count; t++) {
-        char figure[DECIMAL_TEXT_SIZE];
+        char digits[DECIMAL_TEXT_SIZE];
         char piece[DECIMAL_TEXT_SIZE + 8];
-        decimal_text_print(figure, t == 0 ? terms[t] : fabs(terms[t]), decimals);
-        snprintf(piece, sizeof piece, "%s%s", t == 0 ? "= " : terms[t] < 0 ? " - " : " + ", figure);
+        decimal_text_print(digits, t == 0 ? terms[t] : fabs(terms[t]), decimals);
+        snprintf(piece, sizeof piece, "%s%s", t == 0 ? "= " : terms[t] < 0 ? " - " : " + ", digits);
         wrapped_line_put(line, piece);
     }
 }
@@ -51,7 +51,7 @@ static void put_terms(struct wrapped_line *line, const double *terms, size_t cou
 static void put_products(struct wrapped_line *line, const double *products, const struct query_steps *q, size_t j,
                          int decimals)
 {
-    char figure[DECIMAL_TEXT_SIZE];
+    char digits[DECIMAL_TEXT_SIZE];
     double score = q->of[QUANTITY_SCORES][j];
     struct equation_places places = equation_sum(products, q->a->d_k, score, decimals);
     if (q->a->d_k > 1) {
@@ -59,24 +59,24 @@ static void put_products(struct wrapped_line *line, const double *products, cons
         begin_line(line);
         put_terms(line, products, q->a->d_k, places.decimals);
     }
-    buffer_format(line->out, "%s%s\n", equation_sign(places), decimal_text_print(figure, score, places.decimals));
+    buffer_format(line->out, "%s%s\n", equation_sign(places), decimal_text_print(digits, score, places.decimals));
 }
 
-bool query_arithmetic_product(struct buffer *out, const struct query_arithmetic *story, const struct query_steps *q,
-                              size_t j)
+bool query_arithmetic_product(struct buffer *out, const struct query_arithmetic *arithmetic,
+                              const struct query_steps *q, size_t j)
 {
     char query[TOKEN_LABEL_TEXT];
     char key[TOKEN_LABEL_TEXT];
     double *products = query_steps_products(q, j);
     if (!products)
         return false;
-    token_label_query(story->options, q->i, query);
-    token_label_key(story->options, j, key);
+    token_label_query(arithmetic->options, q->i, query);
+    token_label_key(arithmetic->options, j, key);
     struct wrapped_line line = {.out = out, .indent = 2 + token_label_width(query) + 3 + token_label_width(key) + 1};
     buffer_format(out, "  %s . %s ", query, key);
     line.column = line.indent;
     put_factors(&line, q, j);
-    put_products(&line, products, q, j, story->decimals);
+    put_products(&line, products, q, j, arithmetic->decimals);
     free(products);
     return true;
 }
@@ -116,10 +116,10 @@ static void put_sum(struct sum_table *t, size_t c, int least)
     if (!t->empty[c][total])
         places = equation_sum(t->number[c], total, t->number[c][total], least);
     for (size_t r = 0; r < g->rows; r++) {
-        char figure[DECIMAL_TEXT_SIZE];
-        decimal_text_print(figure, t->number[c][r], places.decimals);
+        char digits[DECIMAL_TEXT_SIZE];
+        decimal_text_print(digits, t->number[c][r], places.decimals);
         snprintf(g->cell[r][c], DECIMAL_TEXT_SIZE, "%s%.40s", r == total && places.about ? EQUATION_ABOUT : "",
-                 t->empty[c][r] ? "" : figure);
+                 t->empty[c][r] ? "" : digits);
     }
 }
 
@@ -133,7 +133,7 @@ static void print_sum_table(struct buffer *out, struct sum_table *t, int least)
 
 struct softmax {
     struct sum_table table;
-    const struct query_arithmetic *story;
+    const struct query_arithmetic *arithmetic;
     const struct query_steps *q;
     double shift, total;
     bool weighs; /* a column with the weights, where they are not the shares */
@@ -161,7 +161,8 @@ static void put_keys(struct softmax *s)
     double rest = 0;
     double rest_weight = 0;
     for (size_t j = 0; j < shown; j++)
-        put_cells(s, token_label_key(s->story->options, j, label), &scores[j], power(scores[j], s->shift), &weights[j]);
+        put_cells(s, token_label_key(s->arithmetic->options, j, label), &scores[j], power(scores[j], s->shift),
+                  &weights[j]);
     for (size_t j = shown; j < keys; j++) {
         rest += power(scores[j], s->shift);
         rest_weight += weights[j];
@@ -204,21 +205,22 @@ static void run_softmax(struct softmax *s, double sink)
     put_cells(s, "total", NULL, s->total, &sum);
 }
 
-void query_arithmetic_softmax(struct buffer *out, const struct query_arithmetic *story, const struct query_steps *q)
+void query_arithmetic_softmax(struct buffer *out, const struct query_arithmetic *arithmetic,
+                              const struct query_steps *q)
 {
     const struct attention_request *r = q->a->request;
     double sink = r->sinks.values ? r->sinks.values[q->h] : -HUGE_VAL;
     char label[TOKEN_LABEL_TEXT];
-    struct softmax s = {.story = story, .q = q, .shift = find_shift(q, sink), .table.grid.indent = 4};
+    struct softmax s = {.arithmetic = arithmetic, .q = q, .shift = find_shift(q, sink), .table.grid.indent = 4};
     s.weighs = r->has_dropout || r->variant == VARIANT_MASK_AFTER_SOFTMAX;
-    buffer_format(out, "  %s:\n", token_label_query(story->options, q->i, label));
+    buffer_format(out, "  %s:\n", token_label_query(arithmetic->options, q->i, label));
     if (!has_visible(q)) {
         buffer_string(out, "    no key is visible: weights 0, output 0\n");
         return;
     }
     set_headings(&s);
     run_softmax(&s, sink);
-    print_sum_table(out, &s.table, story->decimals);
+    print_sum_table(out, &s.table, arithmetic->decimals);
 }
 
 /* --- mix --- */
@@ -231,8 +233,8 @@ static void put_term(struct sum_table *t, const char *label, const double *value
         t->number[f][r] = values[f];
 }
 
-static void put_contributions(struct sum_table *t, const struct query_arithmetic *story, const struct query_steps *q,
-                              double *terms)
+static void put_contributions(struct sum_table *t, const struct query_arithmetic *arithmetic,
+                              const struct query_steps *q, double *terms)
 {
     const double *weights = q->of[query_steps_mixing(q->a)];
     size_t keys = q->a->keys;
@@ -242,8 +244,8 @@ static void put_contributions(struct sum_table *t, const struct query_arithmetic
     char weight[DECIMAL_TEXT_SIZE];
     char label[TOKEN_LABEL_TEXT + DECIMAL_TEXT_SIZE];
     for (size_t j = 0; j < shown; j++) {
-        snprintf(label, sizeof label, "%s * %s", decimal_text_print(weight, weights[j], story->decimals),
-                 token_label_value(story->options, j, value));
+        snprintf(label, sizeof label, "%s * %s", decimal_text_print(weight, weights[j], arithmetic->decimals),
+                 token_label_value(arithmetic->options, j, value));
         put_term(t, label, terms + j * e, e);
     }
     for (size_t j = shown + 1; j < keys; j++)
@@ -261,7 +263,7 @@ static void name_features(struct text_table *g, size_t count)
     g->column_noun = "features";
 }
 
-bool query_arithmetic_mix(struct buffer *out, const struct query_arithmetic *story, const struct query_steps *q,
+bool query_arithmetic_mix(struct buffer *out, const struct query_arithmetic *arithmetic, const struct query_steps *q,
                           const void *output)
 {
     struct sum_table table = {.grid.indent = 4};
@@ -273,10 +275,10 @@ bool query_arithmetic_mix(struct buffer *out, const struct query_arithmetic *sto
     for (size_t f = 0; good && f < q->a->d_v; f++)
         sum[f] = dtype_get(q->a->dtype, output, f);
     if (good) {
-        buffer_format(out, "  %s:\n", token_label_query(story->options, q->i, label));
-        put_contributions(&table, story, q, terms);
+        buffer_format(out, "  %s:\n", token_label_query(arithmetic->options, q->i, label));
+        put_contributions(&table, arithmetic, q, terms);
         put_term(&table, "sum", sum, q->a->d_v);
-        print_sum_table(out, &table, story->decimals);
+        print_sum_table(out, &table, arithmetic->decimals);
     }
     free(terms);
     free(sum);

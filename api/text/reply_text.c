@@ -33,7 +33,7 @@ static const struct section *find_section(const struct section_table *p, enum re
     return section_find(&p->reply->sections, id);
 }
 
-/* --- the stories --- */
+/* --- the arithmetic of queries --- */
 
 static const void *output_row(const struct section_table *p, size_t i)
 {
@@ -58,7 +58,7 @@ static bool tell_products(const struct section_table *p)
         struct query_steps q;
         good = query_steps_read(&q, a, p->b, p->h, i);
         for (size_t j = 0; good && j < a->keys; j++)
-            good = query_arithmetic_product(p->out, &p->story, &q, j);
+            good = query_arithmetic_product(p->out, &p->arithmetic, &q, j);
         query_steps_free(&q);
     }
     buffer_string(p->out, "\n");
@@ -76,9 +76,9 @@ static bool tell_queries(const struct section_table *p, bool mix)
         struct query_steps q;
         good = query_steps_read(&q, p->a, p->b, p->h, i);
         if (good && mix)
-            good = query_arithmetic_mix(p->out, &p->story, &q, output_row(p, i));
+            good = query_arithmetic_mix(p->out, &p->arithmetic, &q, output_row(p, i));
         else if (good)
-            query_arithmetic_softmax(p->out, &p->story, &q);
+            query_arithmetic_softmax(p->out, &p->arithmetic, &q);
         query_steps_free(&q);
     }
     text_table_rest(p->out, SECTION_TABLE_INDENT, shown, p->a->queries, "queries");
@@ -143,8 +143,8 @@ static void print_readout(const struct section_table *p)
             const struct readout_word *word = &r->word[b * r->words + g.rows];
             const struct options words = {.query_tokens = p->options->readout_tokens};
             token_label_query(&words, word->index, g.row[g.rows]);
-            decimal_text_print(g.cell[g.rows][0], word->logit, p->story.decimals);
-            decimal_text_print(g.cell[g.rows][1], word->probability, p->story.decimals);
+            decimal_text_print(g.cell[g.rows][0], word->logit, p->arithmetic.decimals);
+            decimal_text_print(g.cell[g.rows][1], word->probability, p->arithmetic.decimals);
         }
         text_table_print(p->out, &g);
         buffer_string(p->out, "\n");
@@ -216,7 +216,7 @@ bool reply_text_write(const struct reply *r, struct buffer *out)
 {
     const struct style *style = &r->options->style;
     struct section_table p = {.reply = r, .options = r->options, .a = r->a, .out = out};
-    p.story = (struct query_arithmetic){r->options, style->rounded ? (int)style->decimals : DECIMALS};
+    p.arithmetic = (struct query_arithmetic){r->options, style->rounded ? (int)style->decimals : DECIMALS};
     if (r->options->id) {
         buffer_string(out, "id ");
         token_label_append(out, r->options->id);

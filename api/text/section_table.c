@@ -30,14 +30,14 @@ static void name_columns(const struct section_table *p, const struct section *s,
         token_label_key(p->options, c, g->column[c]);
 }
 
-static void put_figure(const struct section_table *p, const struct section *s, const void *values, size_t at,
+static void put_number(const struct section_table *p, const struct section *s, const void *values, size_t at,
                        char *cell)
 {
     double value = dtype_get(s->t.dtype, values, at);
     if (s->t.dtype == DTYPE_BOOL)
         snprintf(cell, DECIMAL_TEXT_SIZE, "%s", value > 0 ? "1" : ".");
     else
-        decimal_text_print(cell, value, s->result->quantity == QUANTITY_ARGMAX_KEY ? 0 : p->story.decimals);
+        decimal_text_print(cell, value, s->result->quantity == QUANTITY_ARGMAX_KEY ? 0 : p->arithmetic.decimals);
 }
 
 bool section_table_rows(const struct section_table *p, const struct section *s, size_t first, enum axis axis,
@@ -52,7 +52,7 @@ bool section_table_rows(const struct section_table *p, const struct section *s, 
         good = values != NULL;
         put_row_label(p, axis, g.rows, g.row[g.rows]);
         for (size_t c = 0; good && c < g.columns; c++)
-            put_figure(p, s, values, c, g.cell[g.rows][c]);
+            put_number(p, s, values, c, g.cell[g.rows][c]);
     }
     section_rows_close(&source);
     if (good)
@@ -72,7 +72,7 @@ static bool print_column(const struct section_table *p, const struct section *s)
     const void *values = section_rows_row(&source, p->b * p->a->heads + p->h);
     for (; values && g.rows < least(p->a->queries, SECTION_TABLE_ROWS); g.rows++) {
         token_label_query(p->options, g.rows, g.row[g.rows]);
-        put_figure(p, s, values, g.rows, g.cell[g.rows][0]);
+        put_number(p, s, values, g.rows, g.cell[g.rows][0]);
     }
     section_rows_close(&source);
     if (values)

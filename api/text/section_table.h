@@ -14,18 +14,18 @@ struct section_table {
     const struct options *options;
     const struct attention *a;
     struct buffer *out;
-    struct query_arithmetic story;
+    struct query_arithmetic arithmetic;
     size_t b, h;
 };
 
 /* The formula or name of the section, in a line. */
-void section_table_title(const struct section_table *panel, const struct section *section);
+void section_table_title(const struct section_table *table, const struct section *section);
 
 /* Title and grid of the part of a section that belongs to the head. All return false when there is no memory. */
-bool section_table_write(const struct section_table *panel, const struct section *section);
+bool section_table_write(const struct section_table *table, const struct section *section);
 
 /* Rows first, first + 1, .. of the section as the rows of a grid; `axis` names them. */
-bool section_table_rows(const struct section_table *panel, const struct section *section, size_t first, enum axis axis,
+bool section_table_rows(const struct section_table *table, const struct section *section, size_t first, enum axis axis,
                         size_t count, size_t indent);
 
 #endif

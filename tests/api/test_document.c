@@ -245,7 +245,7 @@ static char *put_behind_padding(const char *rest)
     return text;
 }
 
-START_TEST(large_envelopes_are_refused_at_the_same_place)
+START_TEST(large_outlines_are_refused_at_the_same_place)
 {
     static const char *const rests[] = {
         "\"a\":1}",        "\"a\":1",        "\"a\":tru}", "\"a\":1}}", "\"a\":\"\\q\"}",
@@ -270,7 +270,7 @@ START_TEST(large_envelopes_are_refused_at_the_same_place)
 }
 END_TEST
 
-START_TEST(a_large_envelope_is_left_when_nobody_waits)
+START_TEST(a_large_outline_is_left_when_nobody_waits)
 {
     atomic_bool cancel = true;
     char *large = put_behind_padding("\"a\":1}");
@@ -301,8 +301,8 @@ Suite *document_suite(void)
     tcase_add_test(tests, memory_past_the_limit_is_refused);
     tcase_add_test(tests, the_tree_is_priced);
     tcase_add_test(tests, large_matrices_are_exact);
-    tcase_add_loop_test(tests, large_envelopes_are_refused_at_the_same_place, 0, 15);
-    tcase_add_test(tests, a_large_envelope_is_left_when_nobody_waits);
+    tcase_add_loop_test(tests, large_outlines_are_refused_at_the_same_place, 0, 15);
+    tcase_add_test(tests, a_large_outline_is_left_when_nobody_waits);
     suite_add_tcase(suite, tests);
     return suite;
 }
