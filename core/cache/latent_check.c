@@ -212,6 +212,5 @@ bool latent_check_past(struct attention *a, struct error *err)
     if (!(good & check_past_one(a, rope_key, a->latent.d_r, err)))
         return false;
     a->past = latent.t.shape[latent.t.rank - 2];
-    return shape_error_same_extent(latent, a->past, rope_key, rope_key.t.shape[rope_key.t.rank - 2], "the length",
-                                   err);
+    return shape_error_same_extent(latent, a->past, rope_key, rope_key.t.shape[rope_key.t.rank - 2], "the length", err);
 }
