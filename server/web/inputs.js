@@ -25,7 +25,7 @@ function makeEditor(store, name) {
   const button = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => void} */ act) => el("button", { type: "button", class: "tiny", "aria-label": sayText(label, { name: title }), title: sayText(label, { name: title }), onclick: act }, sign);
   const fewer = button("\u2212", WORDS.inputs.drop, () => rows(-1)), more = button("+", WORDS.inputs.add, () => rows(1));
   const slimmer = button("\u2212", WORDS.inputs.narrower, () => columns(-1)), wider = button("+", WORDS.inputs.wider, () => columns(1));
-  const heading = el("h2", {}, title), sizes = el("div", { class: "sizes" }, el("span", {}, "rows"), fewer, more), widths = el("div", { class: "sizes" }, el("span", {}, "columns"), slimmer, wider);
+  const heading = el("h2", {}, title), sizes = el("div", { class: "sizes" }, el("span", {}, WORDS.inputs.rows), fewer, more), widths = el("div", { class: "sizes" }, el("span", {}, WORDS.inputs.columns), slimmer, wider);
   const node = el("section", { class: "input", id: `input-${name}` }, el("div", { class: "sizing" }, heading, sizes, widths), grid, message);
   /** @type {HTMLInputElement[][]} */
   let fields = [];

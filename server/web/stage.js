@@ -33,7 +33,7 @@ const NUMBER = 38;
 /** @param {Store} store @param {Acts} acts */
 export function makeStage(store, acts) {
   const place = byId("picture"), line = byId("line"), sentence = byId("sentence"), live = byId("live"), legend = byId("legend"), chips = byId("queries");
-  let asTable = false, spoken = 0;
+  let asTable = false, spoken = 0, decimals = 3;
   /** @type {View | null} */
   let view = null;
 
@@ -70,10 +70,10 @@ export function makeStage(store, acts) {
     return now.state.turned ? turned(plain) : plain;
   };
 
-  /** Room for a cell. @param {Picture} shown @param {HTMLElement} node @returns {number} the decimals that fit */
+  /** Room for a cell. @param {Picture} shown @param {HTMLElement} node  the table, already with its labels @returns {number} the decimals that fit */
   function fit(shown, node) {
-    const narrow = innerWidth < 700, longest = Math.max(...[...shown.rows, shown.foot?.label ?? ""].map((x) => x.length)), label = Math.min(14, Math.max(5, longest)) * (narrow ? 7.5 : 8.5) + 14;
-    const extra = (shown.lead ? 1 : 0) + (shown.side ? 1 : 0), count = shown.cols.length + extra, room = place.clientWidth - label - 4 * count;
+    const narrow = innerWidth < 700, label = node.querySelector("th")?.getBoundingClientRect().width ?? 60;
+    const count = shown.cols.length + (shown.lead ? 1 : 0) + (shown.side ? 1 : 0), room = place.clientWidth - 12 - label - 4 * (count + 2);
     const least = shown.cols.length <= 20 ? (narrow ? 40 : 48) : 24, width = Math.max(least, Math.min(104, Math.floor(room / count)));
     node.style.setProperty("--cell", `${width}px`);
     node.style.setProperty("--tall", `${tallOf(width, shown.rows.length)}px`);
@@ -82,12 +82,12 @@ export function makeStage(store, acts) {
   }
 
   /** The height of a cell. @param {number} width @param {number} rows */
-  const tallOf = (width, rows) => Math.round(Math.max(24, Math.min(width * 0.7, rows > 10 ? 32 : rows > 6 ? 38 : rows > 4 ? 52 : 60)));
+  const tallOf = (width, rows) => Math.round(Math.max(rows > 10 ? 24 : 36, Math.min(60, width * 0.7, (innerHeight - (chips.hidden ? 560 : 620)) / (rows + 1) - 4)));
 
   /** The stage keeps its height from step to step, so that the buttons stay where they are. @param {View} now */
   function steady({ chain: { shape } }) {
     const rows = Math.max(shape.queries, shape.keys + 1);
-    place.style.minHeight = rows > 14 || innerWidth < 700 ? "" : `${rows * (tallOf(104, shape.queries) + 4) + 44}px`;
+    place.style.minHeight = rows > 14 || innerWidth < 700 || !chips.hidden ? "" : `${rows * (tallOf(104, shape.queries) + 4) + 44}px`;
   }
 
   /** @param {View} now */
@@ -95,7 +95,7 @@ export function makeStage(store, acts) {
     const looks = { q: [slice.q, chain.labels.query, "query", i], k: [slice.k, chain.labels.key, "key", j], v: [slice.v, chain.labels.key, "key", j] };
     for (const { name, matrix: grid } of inputs) {
       const [values, labels, axis, row] = /** @type {[number[][], string[], "query", number]} */ (looks[name]), shown = table(values, labels, name, WORDS.axes[axis], state);
-      const columns = slice.q[0].length * 2 + slice.v[0].length, width = Math.max(36, Math.min(56, Math.floor((place.clientWidth - 3 * 72 - 56) / columns) - 4));
+      const columns = slice.q[0].length * 2 + slice.v[0].length, width = Math.max(32, Math.min(56, Math.floor((place.clientWidth - 3 * 64 - 60) / columns) - 4));
       grid.node.style.setProperty("--cell", `${width}px`);
       grid.node.style.setProperty("--tall", `${Math.min(44, tallOf(99, values.length))}px`);
       grid.node.style.setProperty("--type", "14px");
@@ -117,7 +117,10 @@ export function makeStage(store, acts) {
       if (bitmap.node.parentElement !== place) fill(place, bitmap.node);
     } else {
       if (matrix.node.parentElement !== place) fill(place, matrix.node);
-      matrix.update(shown, { ...at, decimals: fit(shown, matrix.node) });
+      matrix.update(shown, { ...at, decimals });
+      const fitting = fit(shown, matrix.node);
+      if (fitting !== decimals) matrix.update(shown, { ...at, decimals: fitting });
+      decimals = fitting;
       dress(matrix.node, { "aria-label": spokenName });
     }
     drawLegend(shown);
@@ -178,9 +181,9 @@ export function makeStage(store, acts) {
   function draw(now) {
     view = now;
     headline(now);
+    drawQueries(now);
     steady(now);
     if (now.step.view === "start") drawStart(now); else drawMatrix(now);
-    drawQueries(now);
     tell(now);
   }
 

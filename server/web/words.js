@@ -50,7 +50,7 @@ export const WORDS = {
     weights: "{query} looks at {key} with {weight} of its attention.",
     linear: "{query} weighs {key} with {weight}.",
     dropped: "After the drop {query} weighs {key} with {weight}.",
-    mix: "{query} takes {weight} of what {key} offers, {value}: in place {feature} that is {part}.",
+    mix: "{query} takes {weight} of {key}\u2019s {value}: that is {part} in place {feature}.",
     output: "{query} takes home {value} in place {feature}.",
     joined: "Place {feature} of {query} is {value}, after W_O has mixed the heads.",
     empty: "{query} may look at no key at all: no key allowed, so its row is 0.",
@@ -73,7 +73,7 @@ export const WORDS = {
   },
   inputs: {
     q: "Queries Q", k: "Keys K", v: "Values V", x: "Embeddings X", context: "Context C", w_q: "Projection W\u1d60", w_k: "Projection W\u2096", w_v: "Projection W\u1d65", w_o: "Output W\u2092",
-    add: "Add a row to {name}", drop: "Remove the last row of {name}", wider: "Add a column to {name}", narrower: "Remove the last column of {name}",
+    rows: "rows", columns: "cols", add: "Add a row to {name}", drop: "Remove the last row of {name}", wider: "Add a column to {name}", narrower: "Remove the last column of {name}",
     token: "Name of row {row} in {name}", cell: "{name}, {row}, column {column}", number: "Type a number, like 0.5 or -2.",
     head: "head {head}", large: "{rows} \u00d7 {columns} numbers: change them in the request.", packed: "columns of all heads", other: "Also in the request: {names}.",
   },
