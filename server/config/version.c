@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef ATTND_VERSION
@@ -54,6 +55,20 @@ const char *version_blas(void)
 const char *version_kernel(void)
 {
     return blas_core();
+}
+
+const char *version_kernel_reason(char out[VERSION_KERNEL_TEXT])
+{
+    const char *core = getenv("OPENBLAS_CORETYPE");
+    const char *before = getenv(VERSION_KERNEL_VARIABLE);
+    if (before)
+        snprintf(out, VERSION_KERNEL_TEXT,
+                 "chosen at the start, after a check, because this OpenBLAS does not know the processor and took %.40s",
+                 before);
+    else
+        snprintf(out, VERSION_KERNEL_TEXT, "%s",
+                 core && *core ? "set by OPENBLAS_CORETYPE" : "taken by OpenBLAS for this processor");
+    return out;
 }
 
 const char *version_simd(void)

@@ -10,8 +10,15 @@ const char *version_compiler(void);
 const char *version_http(void); /* of libmicrohttpd at run time, as are the next ones of their libraries */
 const char *version_json(void);
 const char *version_blas(void);
-const char *version_kernel(void); /* OpenBLAS's kernel */
-const char *version_simd(void);   /* our own passes */
+const char *version_kernel(void);
+
+/* Why it is that one: OpenBLAS took it, the operator set it, or the program did (server/run/kernel.h), which then has
+ * left the name of OpenBLAS's own choice in the environment. */
+#define VERSION_KERNEL_VARIABLE "ATTENTIOND_KERNEL"
+#define VERSION_KERNEL_TEXT 160
+const char *version_kernel_reason(char out[VERSION_KERNEL_TEXT]);
+/* OpenBLAS's kernel */
+const char *version_simd(void); /* our own passes */
 bool version_tls(void);
 
 /* libmicrohttpd 1.0.0 to 1.0.9 can be crashed by one request before any code of ours runs. */

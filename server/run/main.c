@@ -6,6 +6,7 @@
 #include "server/run/drain.h"
 #include "server/run/fit.h"
 #include "server/run/healthcheck.h"
+#include "server/run/kernel.h"
 #include "server/run/memory.h"
 #include "server/run/server.h"
 #include "server/run/signals.h"
@@ -101,13 +102,20 @@ int main(int argc, char **argv)
 {
     char why[256];
     struct settings settings;
-    if (!open_missing() || !signals_install()) {
+    signals_keep();
+    if (!open_missing()) {
         perror("attentiond: the system refuses to start it");
         return EXIT_FAILURE;
     }
     if (!settings_read(&settings, argc, argv, environ, why, sizeof why)) {
         fprintf(stderr, "attentiond: %s\n", why);
         return EXIT_USAGE;
+    }
+    if (settings.action == SETTINGS_SERVE)
+        kernel_choose(argv);
+    if (!signals_install()) {
+        perror("attentiond: the system refuses to start it");
+        return EXIT_FAILURE;
     }
     fit_settings(&settings, memory_granted());
     switch (settings.action) {

@@ -14,6 +14,7 @@
 #include "server/listen/reaper.h"
 #include "server/run/daemon.h"
 #include "server/run/fit.h"
+#include "server/run/kernel.h"
 #include "server/run/library_check.h"
 #include "server/run/memory.h"
 #include "server/run/port_file.h"
@@ -42,7 +43,7 @@ static bool check_blas(struct server *server)
     struct error err = {0};
     if (!blas_start(&err))
         return fail(server, err.faults[0].text);
-    log_event(server->service.log, LOG_INFO, "OpenBLAS %s, kernel %s", blas_config(), blas_core());
+    kernel_report(server->service.log);
     return true;
 }
 

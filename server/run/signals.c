@@ -48,11 +48,29 @@ static bool handle(int signal, void (*handler)(int))
     return sigaction(signal, &action, NULL) == 0;
 }
 
+/* Signals that are kept until signals_install. */
+static sigset_t kept(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    return set;
+}
+
+void signals_keep(void)
+{
+    sigset_t set = kept();
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 bool signals_install(void)
 {
+    sigset_t set = kept();
     event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return event >= 0 && handle(SIGPIPE, SIG_IGN) && handle(SIGTERM, note_stop) && handle(SIGINT, note_stop) &&
-           handle(SIGHUP, note_reload);
+           handle(SIGHUP, note_reload) && sigprocmask(SIG_UNBLOCK, &set, NULL) == 0;
 }
 
 bool signals_stop_wanted(void)

@@ -4,9 +4,12 @@
 
 #include <stdbool.h>
 
-/* Call first of all. From then on SIGTERM and SIGINT are a wish to end; one that comes a second later or more ends the
+/* Call early. From then on SIGTERM and SIGINT are a wish to end; one that comes a second later or more ends the
  * process at once; SIGPIPE is ignored. false when the system refuses. */
 bool signals_install(void);
+
+/* Keeps what comes before signals_install, also over an exec, for it. */
+void signals_keep(void);
 
 bool signals_stop_wanted(void);
 

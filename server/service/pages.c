@@ -116,6 +116,7 @@ static void write_features(struct writer *w)
 void pages_info(const struct service *service, const char *name, struct page *page)
 {
     (void)name;
+    char why[VERSION_KERNEL_TEXT];
     struct writer w = {.out = &page->body};
     writer_object_begin(&w);
     writer_member_string(&w, "service", "attentiond");
@@ -124,6 +125,7 @@ void pages_info(const struct service *service, const char *name, struct page *pa
     writer_member_string(&w, "compiler", version_compiler());
     write_libraries(&w);
     writer_member_string(&w, "blas_kernel", version_kernel());
+    writer_member_string(&w, "blas_kernel_reason", version_kernel_reason(why));
     writer_member_string(&w, "simd", version_simd());
     writer_member_integer(&w, "workers", (int64_t)pool_workers(service->pool));
     writer_member_integer(&w, "max_depth", 32);
