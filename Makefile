@@ -116,7 +116,8 @@ http_LIBS = $(curl_LIBS) $(json_LIBS) -lm
 
 # Files that go into the program: the files of a folder become rows of build/generated/FOLDER.inc, {"NAME", BYTES, SIZE},
 # for a table that includes it; a zero follows the bytes. What programs make: api/ROOM/generate/X.c writes api/ROOM/X.h.
-EMBEDDED := api/openapi/examples
+EMBEDDED := api/openapi/examples server/web
+embedded = $(foreach ending,css html js json svg,$(sort $(wildcard $(1)/*.$(ending))))
 PROGRAMMED := api/numbers/number_powers.h
 GENERATED := $(EMBEDDED:%=build/generated/%.inc) $(PROGRAMMED:%=build/generated/%)
 # The compiler for programs that run while this is built, on the machine that builds.
@@ -136,30 +137,6 @@ BENCHES := $(patsubst tests/bench/%.c,$B/tests/bench/%,$(wildcard tests/bench/*.
 $B/server/config/version.o: private CPPFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_REVISION='"$(REVISION)"'
 $B/server/config/version.o: $B/revision
 
-# The files of the page are in the program: bytes in a table of C.
-WEB := $(foreach ending,html css js svg,$(sort $(wildcard server/web/*.$(ending))))
-server_MADE := $B/server/web/files.o
-
-$B/server/web/files.c: $(WEB) server/web Makefile
-	$(call say,MAKE,$@)
-	@mkdir -p $(@D)
-	@{ echo '#include "server/http/asset.h"'; \
-	for file in $(WEB); do \
-		echo "static const unsigned char $$(basename "$$file" | tr . _)[] = {"; \
-		od -An -v -tu1 "$$file" | sed -E 's/ +([0-9]+)/\1,/g'; echo '};'; \
-	done; \
-	echo 'static const struct asset rows[] = {'; \
-	for file in $(WEB); do \
-		name=$$(basename "$$file" | tr . _); echo "{\"$$(basename "$$file")\", $$name, sizeof $$name},"; \
-	done; \
-	echo '};'; \
-	echo 'const struct asset *asset_row(size_t index)'; \
-	echo '{ return index < sizeof rows / sizeof *rows ? &rows[index] : 0; }'; } >$@
-
-$(server_MADE): %.o: %.c server/http/asset.h $B/flags | build/include/server-http/made
-	$(call say,CC,$<)
-	@$(COMPILE) -Ibuild/include/server-http -c $< -o $@
-
 .PHONY: all programs objects
 all: $(PROGRAM) ## build build/release/attentiond
 programs: $(PROGRAM) $(FAULTS) $(TEST_PROGRAMS) $(REPLAYS)
@@ -169,10 +146,10 @@ $(PROGRAM): $(MAIN) $(server_ARCHIVES)
 	@$(LINKER) -o $@ $^ $(server_LIBS)
 
 define EMBED
-build/generated/$(1).inc: $(sort $(wildcard $(1)/*)) $(1) Makefile
+build/generated/$(1).inc: $(call embedded,$(1)) $(1) Makefile
 	$$(call say,EMBED,$(1))
 	@mkdir -p $$(@D)
-	@for file in $(sort $(wildcard $(1)/*)); do \
+	@for file in $(call embedded,$(1)); do \
 		printf '{"%s", (const unsigned char[]){' "$$$${file##*/}"; \
 		od -An -v -tu1 "$$$$file" | sed 's/ *\([0-9][0-9]*\)/\1,/g'; \
 		printf '0}, %d},\n' "$$$$(wc -c <"$$$$file")"; \
@@ -223,7 +200,7 @@ endef
 define LAYER
 $(foreach room,$($(1)_ROOMS),$(eval $(call ROOM,$(1),$(room))))
 
-$B/lib$(1).a: $(filter-out $(MAIN),$(foreach room,$($(1)_ROOMS),$(call objects,$(room)))) $($(1)_MADE)
+$B/lib$(1).a: $(filter-out $(MAIN),$(foreach room,$($(1)_ROOMS),$(call objects,$(room))))
 	$$(call say,AR,$$@)
 	@mkdir -p $$(@D)
 	@rm -f $$@
@@ -279,7 +256,7 @@ $(BENCHES): %: %.o $(api_ARCHIVES)
 	$(call say,LINK,$@)
 	@$(LINKER) -o $@ $^ $(api_LIBS) $(yyjson_LIBS)
 
-objects: $(foreach part,$(ROOMS) $(SUITES:%=tests/%) tests/fault tests/fuzz tests/numbers tests/bench,$(call objects,$(part))) $(server_MADE) $(SUITES:%=$B/tests/%/runner.o)
+objects: $(foreach part,$(ROOMS) $(SUITES:%=tests/%) tests/fault tests/fuzz tests/numbers tests/bench,$(call objects,$(part))) $(SUITES:%=$B/tests/%/runner.o)
 
 # Everything is compiled again when the compiler or its flags are others than last time.
 .PHONY: FORCE

@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+static const struct asset rows[] = {
+#include "server/web.inc"
+};
+
+const struct asset *asset_row(size_t index)
+{
+    return index < sizeof rows / sizeof *rows ? &rows[index] : NULL;
+}
+
 const struct asset *asset_find(const char *name)
 {
     const struct asset *asset = NULL;

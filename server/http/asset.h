@@ -10,7 +10,7 @@ struct asset {
     size_t length;
 };
 
-/* Row `index`, or NULL past the last. The build makes this function of the files that there are. */
+/* Row `index`, or NULL past the last. */
 const struct asset *asset_row(size_t index);
 
 /* The file of this name, or NULL. */
