@@ -76,15 +76,7 @@ bool merge_check(const struct merge_part *parts, size_t count, struct merge_layo
 
 static double get(struct tensor t, size_t at)
 {
-    return t.dtype == DTYPE_FLOAT64 ? ((const double *)t.data)[at] : (double)((const float *)t.data)[at];
-}
-
-static void put(enum dtype dtype, void *data, size_t at, double value)
-{
-    if (dtype == DTYPE_FLOAT64)
-        ((double *)data)[at] = value;
-    else
-        ((float *)data)[at] = (float)value;
+    return dtype_get(t.dtype, t.data, at);
 }
 
 static double largest(const struct merge_part *parts, size_t count, size_t row)
@@ -141,8 +133,8 @@ void merge_run(const struct merge_part *parts, size_t count, const struct merge_
         double most = largest(parts, count, row);
         double sum = find_shares(parts, count, row, most, share);
         size_t at = output_at(s, row);
-        put(dtype, log_sum_exp, row, most == -HUGE_VAL ? most : most + log(sum));
+        dtype_set(dtype, log_sum_exp, row, most == -HUGE_VAL ? most : most + log(sum));
         for (size_t f = at; f < at + s->width; f++)
-            put(dtype, output, f, mix(parts, count, f, share, sum));
+            dtype_set(dtype, output, f, mix(parts, count, f, share, sum));
     }
 }
