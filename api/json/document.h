@@ -26,6 +26,12 @@ enum matrix_fault {
     MATRIX_RANK,    /* nested deeper than TENSOR_RANK_MAX */
 };
 
+/* The float nearest to a number whose double lies halfway between two. */
+struct matrix_float {
+    size_t position;
+    float value;
+};
+
 /* One array of numbers, booleans or nulls. Values are doubles in reading order: false 0, true 1, null and "-Infinity"
  * are -inf. */
 struct matrix {
@@ -35,6 +41,8 @@ struct matrix {
     size_t shape[TENSOR_RANK_MAX];
     bool has_numbers, has_booleans, has_hidden;       /* hidden: null or "-Infinity" */
     size_t first_number, first_boolean, first_hidden; /* position of the first of each */
+    struct matrix_float *floats; /* numbers that another float is nearest to than to their double */
+    size_t float_count;
     enum matrix_fault fault;
     size_t index[TENSOR_RANK_MAX + 1]; /* where the fault is; index_rank entries */
     size_t index_rank;

@@ -1,6 +1,7 @@
 /* Arrays of numbers from text to doubles: an explicit stack of lengths, and one tight loop for a row. */
 #include "api/json/matrix.h"
 
+#include "api/json/matrix_floats.h"
 #include "api/json/matrix_parallel.h"
 #include "api/numbers/number.h"
 #include "api/numbers/number_run.h"
@@ -71,7 +72,7 @@ static enum matrix_step take_numbers(struct matrix_reader *r)
             return MATRIX_REFUSED;
         r->at = next;
         size_t taken = number_run(&r->at, r->end, r->buffer->values + r->matrix.count,
-                                  r->buffer->capacity - r->matrix.count, &next);
+                                  r->buffer->capacity - r->matrix.count, &next, &r->halfway);
         if (taken == 0)
             return refuse_number(r);
         r->matrix.count += taken;
@@ -194,6 +195,8 @@ static enum matrix_step finish(struct matrix_reader *r)
         m->count = 0;
         return MATRIX_DONE;
     }
+    if (r->halfway && !matrix_floats_find(m, r->start, r->at, r->arena, r->err))
+        return MATRIX_REFUSED;
     size_t bytes = m->count * sizeof *m->values;
     bool small = m->count <= MATRIX_SMALL;
     m->values = small ? arena_alloc(r->arena, bytes, r->err) : arena_resize(r->arena, r->buffer->values, bytes, r->err);

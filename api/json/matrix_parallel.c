@@ -13,6 +13,7 @@ struct piece {
     const char *at; /* the bracket of its first row; later that of the first row it has not read */
     size_t first, rows;
     size_t read;
+    bool halfway;
 };
 
 struct ahead {
@@ -56,11 +57,11 @@ static void cut_pieces(struct ahead *ahead, const char *at)
 }
 
 /* Behind the row of `width` numbers at `at`, or NULL when it is none. */
-static const char *read_row(const char *at, const char *end, double *out, size_t width)
+static const char *read_row(const char *at, const char *end, double *out, size_t width, bool *halfway)
 {
     const char *next;
     at = space_skip(at + 1, end);
-    if (at == end || !number_run_starts(*at) || number_run(&at, end, out, width, &next) != width || next)
+    if (at == end || !number_run_starts(*at) || number_run(&at, end, out, width, &next, halfway) != width || next)
         return NULL;
     at = space_skip(at, end);
     return at < end && *at == ']' ? at + 1 : NULL;
@@ -73,7 +74,7 @@ static void read_piece(void *context, size_t index, size_t slot)
     (void)slot;
     for (; piece->read < piece->rows; piece->read++) {
         double *out = ahead->values + (piece->first + piece->read) * ahead->width;
-        const char *after = read_row(piece->at, ahead->end, out, ahead->width);
+        const char *after = read_row(piece->at, ahead->end, out, ahead->width, &piece->halfway);
         if (!after)
             return;
         piece->at = find_next_row(after - 1, ahead->end);
@@ -113,6 +114,8 @@ static void read_rows(struct matrix_reader *r, struct ahead *ahead)
     size_t rows = count_read(ahead, &r->at);
     if (rows < ahead->rows)
         r->alone = r->end;
+    for (size_t p = 0; p < ahead->count; p++)
+        r->halfway |= ahead->pieces[p].halfway;
     r->matrix.count += rows * ahead->width;
     r->length[r->level] += rows;
 }

@@ -35,6 +35,7 @@ struct matrix_reader {
     const char *why;
     const char *start;                     /* where it begins */
     size_t level;                          /* brackets open in it */
+    bool halfway;                          /* a number lies halfway between two floats */
     const char *alone;                     /* rows before it are read one after the other */
     size_t length[DOCUMENT_DEPTH_MAX + 1]; /* elements so far in the array that is open at each level */
 };

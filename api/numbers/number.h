@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #define NUMBER_TEXT_MAX 400 /* room that any number_print_* call may use: a fixed print of 1e308 with 17 decimals */
 
@@ -12,6 +14,23 @@
  * (the caller decides what that means). Grammar: "-"? (0 | [1-9][0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?; what
  * follows the number is not looked at, except that "01" or "1." are no numbers. */
 const char *number_read(const char *start, const char *end, double *value);
+
+/* The float nearest to the number at `start`, which number_read takes: rounded once, infinite past the largest float.
+ * It differs from the float nearest to number_read's double at most where that lies halfway between two floats. Slow.
+ */
+float number_read_float32(const char *start, const char *end);
+
+/* Whether a double lies halfway between two floats, or between the largest and what the next would be. */
+static inline bool number_is_halfway(double value)
+{
+    uint64_t bits;
+    double size = value < 0 ? -value : value;
+    memcpy(&bits, &value, sizeof bits);
+    if (size >= 0x1p-126 || size < 0x1p-150) /* normal floats; less than half of the smallest */
+        return (bits & 0x1fffffff) == 0x10000000;
+    double units = size * 0x1p149;
+    return units - (double)(uint32_t)units == 0.5;
+}
 
 /* The shortest decimal that reads back to the same double (float64) or, read at once or by way of a double, to the same
  * float (float32), nearest to the true value among those; written without a terminating NUL; returns the end. Finite

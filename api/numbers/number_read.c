@@ -198,9 +198,11 @@ static int64_t collect(const struct parts *parts, char *digits, size_t room, siz
  * there. Without a point the text means the same in every locale. */
 #define EXACT_DIGITS 800
 
-static double convert_exactly(const struct parts *parts)
+#define EXACT_TEXT (EXACT_DIGITS + 40)
+
+/* Writes what strtod and strtof round as they would the number itself. */
+static void write_exactly(const struct parts *parts, char *text)
 {
-    char text[EXACT_DIGITS + 40];
     size_t count;
     bool cut;
     int64_t exponent = collect(parts, text, EXACT_DIGITS, &count, &cut);
@@ -221,7 +223,24 @@ static double convert_exactly(const struct parts *parts)
     while (digits > 0)
         *out++ = reversed[--digits];
     *out = '\0';
+}
+
+static double convert_exactly(const struct parts *parts)
+{
+    char text[EXACT_TEXT];
+    write_exactly(parts, text);
     return strtod(text, NULL);
+}
+
+float number_read_float32(const char *start, const char *end)
+{
+    char text[EXACT_TEXT];
+    struct parts parts;
+    bool negative = *start == '-';
+    split(start + negative, end, &parts);
+    write_exactly(&parts, text);
+    float size = strtof(text, NULL);
+    return negative ? -size : size;
 }
 
 static bool convert_parts(const struct parts *parts, double *value)

@@ -17,22 +17,25 @@ static const char *find_next_number(const char *at, const char *end)
 }
 
 /* Nothing but locals is touched between two numbers. */
-size_t number_run(const char **start, const char *end, double *out, size_t most, const char **next)
+size_t number_run(const char **start, const char *end, double *out, size_t most, const char **next, bool *halfway)
 {
     const char *at = *start;
     const char *after = at;
     double *first = out;
     double *stop = out + most;
     double value;
+    bool any = false;
     for (; at && out < stop; at = find_next_number(after, end)) {
         after = number_read(at, end, &value);
         if (!after || !(fabs(value) <= DBL_MAX)) {
             after = at;
             break;
         }
+        any |= number_is_halfway(value);
         *out++ = value;
     }
     *start = after;
     *next = at;
+    *halfway |= any;
     return (size_t)(out - first);
 }

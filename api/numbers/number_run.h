@@ -12,7 +12,8 @@ static inline bool number_run_starts(char c)
 }
 
 /* Reads numbers, the first of which starts at *at, into `out`, `most` at most; how many. *at is then behind the last;
- * *next is where one more starts, or NULL. It stops at what is no number that double holds: *next is there. */
-size_t number_run(const char **at, const char *end, double *out, size_t most, const char **next);
+ * *next is where one more starts, or NULL. It stops at what is no number that double holds: *next is there.
+ * *halfway becomes true when one of them lies halfway between two floats. */
+size_t number_run(const char **at, const char *end, double *out, size_t most, const char **next, bool *halfway);
 
 #endif

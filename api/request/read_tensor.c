@@ -45,6 +45,8 @@ static void read_numbers(struct decoder *d, const struct matrix *m, const struct
                          "is not a finite number; only mask.bias takes null and \"-Infinity\".");
         return;
     }
+    for (size_t x = 0; *d->dtype == DTYPE_FLOAT32 && x < m->float_count; x++)
+        m->values[m->floats[x].position] = (double)m->floats[x].value;
     if (*d->dtype == DTYPE_FLOAT32 && !decoder_narrow(d, t, at))
         return;
     settle(d, t, *d->dtype, out);

@@ -142,6 +142,62 @@ START_TEST(reading_agrees_with_strtod)
 }
 END_TEST
 
+/* A decimal at, a little above or a little below the middle of two neighbours among the floats; the last middle is that
+ * of the largest float and 2^128. */
+static size_t draw_float_middle(uint64_t *state, char *text)
+{
+    uint32_t bits = (uint32_t)(number_check_random(state) % 0x7f800000);
+    float lower;
+    memcpy(&lower, &bits, sizeof lower);
+    double upper = bits == 0x7f7fffff ? 0x1p128 : (double)nextafterf(lower, INFINITY);
+    const char *sign = number_check_random(state) % 2 ? "-" : "";
+    double middle = ((double)lower + upper) / 2;
+    size_t length = (size_t)sprintf(text, "%s%.*e", sign, 160, middle);
+    char *exponent = strchr(text, 'e');
+    char kept[8];
+    strcpy(kept, exponent);
+    switch (number_check_random(state) % 4) {
+    case 0: /* exact */
+        return length;
+    case 1: /* above, further behind than any digit of a middle */
+        sprintf(exponent, "%0*d%s", (int)(number_check_random(state) % 700) + 1, 1, kept);
+        return strlen(text);
+    case 2: /* above or below, in the digits that a double does not hold */
+        text[strlen(sign) + 25] = (char)('0' + number_check_random(state) % 10);
+        return length;
+    default: /* rounded to the digits of a double */
+        return (size_t)sprintf(text, "%s%.*e", sign, 15 + (int)(number_check_random(state) % 8), middle);
+    }
+}
+
+static float read_float(const char *text, size_t length)
+{
+    double value = 0;
+    ck_assert_ptr_eq(number_read(text, text + length, &value), text + length);
+    return number_is_halfway(value) ? number_read_float32(text, text + length) : (float)value;
+}
+
+START_TEST(floats_are_rounded_once)
+{
+    uint64_t state = 7;
+    char text[NUMBER_CHECK_TEXT];
+    ck_assert(read_float("16777217.0000000001", 19) == 16777218);
+    ck_assert(read_float("16777217", 8) == 16777216);
+    ck_assert(read_float("-3.4028235677973366e38", 22) == -FLT_MAX);
+    for (size_t i = 0; i < COUNT / 4; i++) {
+        size_t length = i % 2 ? draw_float_middle(&state, text) : number_check_draw_text(&state, text);
+        text[length] = '\0';
+        float expected = strtof(text, NULL);
+        double wide = strtod(text, NULL);
+        if (!(fabs(wide) <= 0x1.ffffffp127)) /* beyond float, whatever its last digits */
+            continue;
+        float found = read_float(text, length);
+        ck_assert_msg(memcmp(&found, &expected, sizeof found) == 0, "%s is read as %a, not %a", text, (double)found,
+                      (double)expected);
+    }
+}
+END_TEST
+
 START_TEST(printing_has_the_promised_form)
 {
     static const struct {
@@ -315,6 +371,7 @@ Suite *number_suite(void)
     tcase_add_test(tests, reading_known_hard_numbers_is_exact);
     tcase_add_test(tests, reading_long_numbers_keeps_their_place);
     tcase_add_test(tests, reading_agrees_with_strtod);
+    tcase_add_test(tests, floats_are_rounded_once);
     tcase_add_test(tests, printing_has_the_promised_form);
     tcase_add_test(tests, printing_float32_has_its_own_shortest);
     tcase_add_test(tests, printing_float64_is_shortest_and_reads_back);
