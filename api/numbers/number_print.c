@@ -123,16 +123,39 @@ static char *print_exponent(char *out, int exponent)
     return out;
 }
 
-/* Any form: `count` digits, the first of which counts 10^exponent. */
-static char *print_any(char *out, const char *digits, int count, int exponent)
+static char *print_scientific(char *out, const char *digits, int count, int exponent)
 {
-    if (exponent < -5 || exponent > 20) {
-        *out++ = digits[0];
-        if (count > 1)
-            *out++ = '.';
-        memcpy(out, digits + 1, (size_t)count - 1);
-        return print_exponent(out + count - 1, exponent);
+    *out++ = digits[0];
+    if (count > 1)
+        *out++ = '.';
+    memcpy(out, digits + 1, (size_t)count - 1);
+    return print_exponent(out + count - 1, exponent);
+}
+
+#define PLAIN_FIRST (-5) /* decimal exponents of numbers without one in their text */
+#define PLAIN_LAST 20
+
+/* 2^53 or more: readers take digits alone for an integer, which may not fit what they have for those. */
+static char *print_large(char *out, const char *digits, int count, int exponent)
+{
+    int with_exponent = count + (count > 1) + 4; /* "." and "e+20" */
+    int with_point = exponent + 1 + 2;           /* ".0" */
+    if (with_exponent >= with_point) {
+        memset(out, '0', (size_t)exponent + 1);
+        memcpy(out, digits, (size_t)count);
+        memcpy(out + exponent + 1, ".0", 2);
+        return out + with_point;
     }
+    return print_scientific(out, digits, count, exponent);
+}
+
+/* Any form: `count` digits, the first of which counts 10^exponent. */
+static char *print_any(char *out, const char *digits, int count, int exponent, bool large)
+{
+    if (exponent < PLAIN_FIRST || exponent > PLAIN_LAST)
+        return print_scientific(out, digits, count, exponent);
+    if (large)
+        return print_large(out, digits, count, exponent);
     for (int i = exponent < 0 ? exponent : 0; i < count || i <= exponent; i++) {
         *out++ = i >= 0 && i < count ? digits[i] : '0';
         if ((i == exponent && i < count - 1))
@@ -223,7 +246,7 @@ static __attribute__((noinline)) char *print_rest_float32(char *out, uint32_t bi
     int used = 1 + count_used(rest);
     rest += '0' * ONES;
     memcpy(text + 1, &rest, sizeof rest);
-    return print_any(out, text, used, decimal.exponent + count - 1);
+    return print_any(out, text, used, decimal.exponent + count - 1, (bits >> 23 & 0xff) >= 127 + 53);
 }
 
 char *number_print_float32(char *out, float value)
@@ -281,5 +304,5 @@ char *number_print_float64(char *out, double value)
     }
     char text[17];
     store_spread(text, &spread);
-    return print_any(out, text, spread.used, exponent);
+    return print_any(out, text, spread.used, exponent, (bits >> 52 & 0x7ff) >= 1023 + 53);
 }

@@ -14,35 +14,6 @@ static char *print_whole(char *out, uint64_t n)
     return out;
 }
 
-#define LIMB UINT64_C(1000000000000000000)
-#define LIMBS 18 /* of 18 digits: 2^1024 has 309 */
-
-/* c * 2^q */
-static char *print_large(char *out, uint64_t c, int q)
-{
-    uint64_t limbs[LIMBS] = {c};
-    int used = 1;
-    for (; q > 0; q -= 32) {
-        int step = q < 32 ? q : 32;
-        uint64_t carry = 0;
-        for (int i = 0; i < used; i++) {
-            uint128 limb = ((uint128)limbs[i] << step) + carry;
-            limbs[i] = (uint64_t)(limb % LIMB);
-            carry = (uint64_t)(limb / LIMB);
-        }
-        if (carry > 0)
-            limbs[used++] = carry;
-    }
-    out = print_whole(out, limbs[--used]);
-    while (used-- > 0) {
-        char *end = out + 18;
-        for (uint64_t limb = limbs[used]; end > out; limb /= 10)
-            *--end = (char)('0' + limb % 10);
-        out += 18;
-    }
-    return out;
-}
-
 /* Places of digits = c * 10^places / 2^s, rounded half to even: everything that decides is in the 128 bits. */
 static uint64_t round_fraction(uint64_t c, int s, uint64_t whole, int places)
 {
@@ -73,10 +44,10 @@ char *number_print_rounded(char *out, double value, int decimals)
     int field = (int)(bits >> 52 & 0x7ff);
     uint64_t c = (bits & ((UINT64_C(1) << 52) - 1)) | (uint64_t)(field != 0) << 52;
     int q = field - 1075 + (field == 0);
-    if (q > 10)
-        return print_large(out, c, q);
-    if (q >= 0)
-        return print_whole(out, c << q);
+    if (q > 0)
+        return number_print_float64(out - (bits >> 63), value);
+    if (q == 0)
+        return print_whole(out, c);
     uint64_t whole = q > -64 ? c >> -q : 0;
     uint64_t fraction = q > -64 ? c - (whole << -q) : c;
     uint64_t digits = round_fraction(fraction, -q, whole, decimals);

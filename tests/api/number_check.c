@@ -72,7 +72,7 @@ static void find_shortest(char *text, size_t size, double value, int digits, boo
 }
 
 /* From "d.ddde+xx" to the form that number.h describes. */
-static void put_in_form(char *out, const char *text)
+static void put_in_form(char *out, const char *text, bool large)
 {
     char digits[32] = "";
     int count = 0;
@@ -85,8 +85,10 @@ static void put_in_form(char *out, const char *text)
     while (count > 1 && digits[count - 1] == '0')
         count--;
     digits[count] = '\0';
-    if (exponent < -5 || exponent > 20)
+    if (exponent < -5 || exponent > 20 || (large && count + (count > 1) + 4 < exponent + 3))
         sprintf(out, "%c%s%se%+d", digits[0], count > 1 ? "." : "", digits + 1, exponent);
+    else if (large)
+        sprintf(out, "%s%.*s.0", digits, exponent + 1 - count, "00000000000000000000");
     else if (exponent < 0)
         sprintf(out, "0.%.*s%s", -exponent - 1, "0000", digits);
     else if (count <= exponent + 1)
@@ -105,8 +107,8 @@ static uint64_t take_apart(const char *print, int *exponent)
         behind |= *print == '.';
         if (*print < '0' || *print > '9')
             continue;
-        if (digits >= 100000000000000000) { /* only zeros are left, before the point */
-            ++*exponent;
+        if (digits >= 100000000000000000) { /* only zeros are left */
+            *exponent += !behind;
             continue;
         }
         digits = digits * 10 + (uint64_t)(*print - '0');
@@ -134,7 +136,7 @@ static bool is_shortest(const char *print, double value, bool reads_back(const c
     int exponent;
     int digits = count_digits(take_apart(print, &exponent));
     find_shortest(text, sizeof text, value, digits > 1 ? digits - 1 : 1, reads_back);
-    put_in_form(right, text);
+    put_in_form(right, text, fabs(value) >= 0x1p53);
     return strcmp(print, right) == 0;
 }
 
@@ -215,6 +217,10 @@ bool number_check_rounded(double value, int decimals)
     char text[NUMBER_TEXT_MAX + 1];
     char right[NUMBER_TEXT_MAX + 1];
     *number_print_rounded(text, value, decimals) = '\0';
+    if (fabs(value) >= 0x1p53) {
+        *number_print_float64(right, value) = '\0';
+        return strcmp(text, right) == 0;
+    }
     int length = snprintf(right, sizeof right, "%.*f", decimals, value);
     while (decimals > 0 && right[length - 1] == '0')
         length--;
