@@ -110,7 +110,7 @@ void option_words(const struct option *o, struct buffer *out)
         list_choices(o, out);
     buffer_string(out, NOUNS[o->kind]);
     if (o->kind == OPTION_STRING && isfinite(o->maximum))
-        buffer_format(out, " of at most %.0f bytes", o->maximum);
+        buffer_format(out, " of at most %.0f characters", o->maximum);
     if (o->kind == OPTION_NUMBER || o->kind == OPTION_INTEGER)
         number_range(o, out);
 }

@@ -223,13 +223,23 @@ static const char *copy_string(struct decoder *d, const json_t *value)
     return copy ? memcpy(copy, json_string_value(value), length + 1) : NULL;
 }
 
+/* Code points, as JSON Schema counts them. */
+static size_t count_characters(const json_t *string)
+{
+    size_t count = 0;
+    const char *text = json_string_value(string);
+    for (size_t i = 0; i < json_string_length(string); i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
 void read_value_string(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                        struct read_value_target target)
 {
     if (!json_is_string(value))
         read_value_refuse(d, o, value, at);
-    else if ((double)json_string_length(value) > o->maximum)
-        json_path_fault(d->err, at, "has %zu bytes; %.0f are the most.", json_string_length(value), o->maximum);
+    else if ((double)count_characters(value) > o->maximum)
+        json_path_fault(d->err, at, "has %zu characters; %.0f are the most.", count_characters(value), o->maximum);
     else if (read_value_text(d, value, at))
         *(const char **)target.field = copy_string(d, value);
 }

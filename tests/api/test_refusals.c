@@ -166,7 +166,7 @@ static const struct {
     {"\"id\":7", "id", "must be a string"},
     {"\"id\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
      "01234567890123456789012345678\"",
-     "id", "has 129 bytes; 128 are the most"},
+     "id", "has 129 characters; 128 are the most"},
     {"\"heads\":0", "heads", "is 0"},
     {"\"heads\":1.5", "heads", "is 1.5"},
     {"\"heads\":3", "q", "3 heads"},

@@ -237,6 +237,21 @@ START_TEST(labels_are_data)
 }
 END_TEST
 
+/* 128 of them are 256 bytes. */
+START_TEST(id_is_measured_in_characters)
+{
+    char body[512] = "{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]],\"id\":\"";
+    for (int i = 0; i < 128; i++)
+        strcat(body, "\xc3\xa9");
+    strcat(body, "\"}");
+    json_t *r = exchange_reply(body);
+    ck_assert_uint_eq(json_string_length(json_object_get(r, "id")), 256);
+    json_decref(r);
+    strcpy(body + strlen(body) - 2, "e\"}");
+    exchange_refused(body, ERROR_INVALID, "id", "has 129 characters; 128 are the most");
+}
+END_TEST
+
 /* --- readout: logits = y w; y = 2 for one key with value 2 --- */
 
 START_TEST(readout_is_sorted_and_sums_to_one)
@@ -332,6 +347,7 @@ Suite *reply_suite(void)
     tcase_add_test(tests, float32_prints_as_float32);
     tcase_add_test(tests, negative_zero_passes_through);
     tcase_add_test(tests, labels_are_data);
+    tcase_add_test(tests, id_is_measured_in_characters);
     tcase_add_test(tests, readout_is_sorted_and_sums_to_one);
     tcase_add_test(tests, readout_joins_heads_and_lists_batches);
     tcase_add_test(tests, a_logit_that_overflows_is_refused);
