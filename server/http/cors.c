@@ -4,7 +4,7 @@
 #include "server/config/settings.h"
 
 /* The headers of ours that pages may read. */
-#define EXPOSED "X-Request-Id, Retry-After, Server-Timing, ETag, Allow"
+#define EXPOSED "X-Request-Id, Retry-After, Server-Timing, ETag, Allow, Content-Encoding, Content-Length"
 
 #define MAX_AGE "7200"
 
