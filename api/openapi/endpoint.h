@@ -10,8 +10,9 @@ enum endpoint_trait {
     ENDPOINT_LASTING = 4, /* answers the same as long as the process lives: it has an ETag */
     ENDPOINT_STATE = 8,   /* 503 has the page too, not a problem */
     ENDPOINT_NAMED = 16,  /* the path ends with {name} */
-    ENDPOINT_TEXT = 32,   /* a job with a form for people, text/plain */
+    ENDPOINT_TEXT = 32,   /* there is a form for people, text/plain */
     ENDPOINT_HTML = 64,   /* a page with a form for browsers, text/html */
+    ENDPOINT_FILE = 128,  /* a page of a type of its own, whatever Accept says */
 };
 
 #define ENDPOINT_OBJECT "{\"type\":\"object\"}"
@@ -22,9 +23,9 @@ enum endpoint_trait {
  * OpenAPI, traits, media type, schema. */
 #define ENDPOINT_PAGES(X) \
     X(links, "/", "root", "this list; in a browser the explorer", "Links to everything, or the explorer", \
-      ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML, "application/json", ENDPOINT_OBJECT) \
+      ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, "application/json", ENDPOINT_OBJECT) \
     X(asset, "/web/{name}", "asset", "a file of the explorer", "A file of the explorer: script, style or picture", \
-      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING, "*/*", "{}") \
+      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_FILE, "*/*", "{}") \
     X(alive, "/livez", "livez", "whether the process is alive", "The process runs", ENDPOINT_PROBE, \
       "application/json", ENDPOINT_STATUS) \
     X(ready, "/readyz", "readyz", "whether it takes requests", "The service takes requests", \
@@ -39,12 +40,13 @@ enum endpoint_trait {
     X(openapi, "/openapi.json", "openapi", "all of this as OpenAPI 3.1", "This document", \
       ENDPOINT_OPEN | ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
     X(problems, "/problems", "problems", "every refusal and what to do about it", \
-      "Every refusal and what to do about it", ENDPOINT_OPEN | ENDPOINT_LASTING, "application/json", \
+      "Every refusal and what to do about it", ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_TEXT, "application/json", \
       "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}") \
     X(problem, "/problems/{name}", "problem", "one of them", "One refusal, where the type of a problem points", \
       ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
     X(examples, "/v1/examples", "examples", "worked examples", \
-      "Worked examples: what each teaches and what to look at", ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
+      "Worked examples: what each teaches and what to look at", ENDPOINT_LASTING | ENDPOINT_TEXT, "application/json", \
+      ENDPOINT_OBJECT) \
     X(example, "/v1/examples/{name}", "example", "one of them, a request for /v1/attention", \
       "One of them: a request for /v1/attention", ENDPOINT_NAMED | ENDPOINT_LASTING, "application/json", \
       "{\"$ref\":\"#/components/schemas/AttentionRequest\"}")

@@ -47,10 +47,11 @@ static const struct {
     const char *status, *when;
     unsigned having, lacking;
 } problems[] = {
-    {"400", "Not JSON (with line, column and byte), or a request that breaks the rules of HTTP", IS_JOB, 0},
+    {"400", "Not JSON (with line, column and byte), an unknown query parameter, or what breaks the rules of HTTP",
+     IS_JOB, 0},
     {"401", "A key is configured, and missing or wrong", 0, ENDPOINT_OPEN | ENDPOINT_PROBE},
     {"404", "There is nothing of this name", ENDPOINT_NAMED, 0},
-    {"406", "Accept excludes every form of the reply", 0, ENDPOINT_PROBE},
+    {"406", "Accept excludes every form of the reply", 0, ENDPOINT_PROBE | ENDPOINT_FILE},
     {"408", "The body did not arrive in time", IS_JOB, 0},
     {"413", "The body, the tensors or the reply are larger than a limit", IS_JOB, 0},
     {"414", "The target is too long", 0, 0},
@@ -163,10 +164,37 @@ static void write_text_content(struct writer *w)
     end(w, 1);
 }
 
+static void write_parameter(struct writer *w, const char *name, const char *in, const char *schema)
+{
+    writer_object_begin(w);
+    writer_member_string(w, "name", name);
+    writer_member_string(w, "in", in);
+    writer_member_bool(w, "required", strcmp(in, "path") == 0);
+    writer_key(w, "schema");
+    writer_raw(w, schema, strlen(schema));
+    end(w, 1);
+}
+
+/* Probes take none. */
+static void write_parameters(struct writer *w, unsigned traits)
+{
+    if (traits & ENDPOINT_PROBE)
+        return;
+    writer_key(w, "parameters");
+    writer_array_begin(w);
+    if (traits & ENDPOINT_NAMED)
+        write_parameter(w, "name", "path", "{\"type\":\"string\"}");
+    write_parameter(
+        w, "pretty", "query",
+        "{\"type\":\"boolean\",\"default\":false,\"description\":\"JSON that is not streamed is indented\"}");
+    writer_array_end(w);
+}
+
 static void write_jobs(struct writer *w)
 {
     for (size_t x = 0; x < sizeof jobs / sizeof *jobs; x++) {
         begin_operation(w, jobs[x].path, "post", jobs[x].id, jobs[x].summary);
+        write_parameters(w, jobs[x].traits);
         write_request(w, jobs[x].table());
         begin(w, "responses");
         begin(w, "200");
@@ -184,21 +212,6 @@ static void write_jobs(struct writer *w)
     }
 }
 
-static void write_parameter(struct writer *w, const char *name)
-{
-    static const char schema[] = "{\"type\":\"string\"}";
-    writer_key(w, "parameters");
-    writer_array_begin(w);
-    writer_object_begin(w);
-    writer_member_string(w, "name", name);
-    writer_member_string(w, "in", "path");
-    writer_member_bool(w, "required", true);
-    writer_key(w, "schema");
-    writer_raw(w, schema, strlen(schema));
-    end(w, 1);
-    writer_array_end(w);
-}
-
 static void write_form(struct writer *w, const char *media_type, const char *schema)
 {
     begin(w, media_type);
@@ -207,14 +220,16 @@ static void write_form(struct writer *w, const char *media_type, const char *sch
     end(w, 1);
 }
 
-static void write_page(struct writer *w, const char *when, const char *media_type, const char *schema, bool html)
+static void write_page(struct writer *w, const char *when, const char *media_type, const char *schema, unsigned traits)
 {
     begin(w, "200");
     writer_member_string(w, "description", when);
     begin(w, "content");
     write_form(w, media_type, schema);
-    if (html)
+    if (traits & ENDPOINT_HTML)
         write_form(w, "text/html", "{\"type\":\"string\"}");
+    if (traits & ENDPOINT_TEXT)
+        write_text_content(w);
     end(w, 2);
 }
 
@@ -245,10 +260,9 @@ static void write_pages(struct writer *w)
 {
     for (size_t x = 0; x < sizeof pages / sizeof *pages; x++) {
         begin_operation(w, pages[x].path, "get", pages[x].id, pages[x].summary);
-        if (pages[x].traits & ENDPOINT_NAMED)
-            write_parameter(w, "name");
+        write_parameters(w, pages[x].traits);
         begin(w, "responses");
-        write_page(w, pages[x].summary, pages[x].media_type, pages[x].schema, pages[x].traits & ENDPOINT_HTML);
+        write_page(w, pages[x].summary, pages[x].media_type, pages[x].schema, pages[x].traits);
         if (pages[x].traits & ENDPOINT_STATE)
             write_unready(w, pages[x].schema);
         if (pages[x].traits & ENDPOINT_LASTING)

@@ -1,6 +1,8 @@
 /* A computation between a connection and the pool. */
 #include "server/compute/work.h"
 
+#include "api/json/indent.h"
+
 #include "server/http/request_id.h"
 #include "server/service/service.h"
 #include "server/watch/clock.h"
@@ -149,6 +151,23 @@ static bool encode(struct work *work, struct error *err)
     return true;
 }
 
+/* Problems are JSON whatever the format is. */
+static void indent(struct work *work)
+{
+    struct work_result *result = &work->result;
+    struct buffer indented = {0};
+    bool json = result->problem != PROBLEM_NONE || work->order.format == JOB_JSON;
+    if (!work->order.pretty || !json || result->text.length == 0 || result->text.failed)
+        return;
+    indent_json(&result->text, &indented);
+    if (indented.failed) { /* as it is, then */
+        buffer_free(&indented);
+        return;
+    }
+    buffer_free(&result->text);
+    result->text = indented;
+}
+
 static bool wants_packing(const struct work *work)
 {
     return work->order.wants_gzip && !work->result.packed && work->result.text.length >= CONTENT_ENCODING_LEAST;
@@ -175,6 +194,7 @@ bool work_try(struct work *work)
         return false;
     if (!work->result.job || !job_run(work->result.job, NULL, &work->cancel, &err) || !encode(work, &err))
         set_problem(work, &err);
+    indent(work);
     work->computed = true;
     if (wants_packing(work))
         return false;
@@ -234,6 +254,7 @@ static bool compute(struct work *work, struct error *err)
     }
     if (err->code != ERROR_NONE)
         set_problem(work, err);
+    indent(work);
     work->computed = true;
     return true;
 }

@@ -22,6 +22,7 @@ struct work_order {
     enum job_format format;
     enum content_encoding coding; /* of the body */
     bool wants_gzip;              /* the reply may be packed */
+    bool pretty;                  /* JSON in one block is indented */
     const char *request_id;       /* copied */
     const char *path;             /* must last */
 };

@@ -73,6 +73,14 @@ static bool check_route(const struct request *r, struct problem *problem)
     return true;
 }
 
+/* Probes answer whatever comes with them. */
+static bool check_query(const struct request *r, struct problem *problem)
+{
+    if (!r->query.fault[0] || r->head.method == METHOD_OPTIONS || route_is(r->route, ROUTE_PROBE))
+        return true;
+    return problem_set(problem, PROBLEM_UNKNOWN_PARAMETER, "%s", r->query.fault);
+}
+
 static bool check_size(struct service *service, const struct request *r, struct problem *problem)
 {
     size_t limit = service->settings.max_body;
@@ -119,5 +127,6 @@ static bool check_accept(const struct request *r, struct problem *problem)
 bool admission_check(struct service *service, const struct request *r, struct problem *problem)
 {
     return check_load(service, r, problem) && check_client(service, r, problem) && check_key(service, r, problem) &&
-           check_route(r, problem) && check_body(service, r, problem) && check_accept(r, problem);
+           check_route(r, problem) && check_query(r, problem) && check_body(service, r, problem) &&
+           check_accept(r, problem);
 }

@@ -1,6 +1,8 @@
 /* Sending replies. */
 #include "server/exchange/answer.h"
 
+#include "api/json/indent.h"
+
 #include "server/compute/stream.h"
 #include "server/exchange/request.h"
 #include "server/http/page_cache.h"
@@ -111,6 +113,16 @@ enum MHD_Result answer_send(struct service *service, const struct request *reque
     return queued;
 }
 
+void answer_indent(const struct request *request, struct answer *answer)
+{
+    struct buffer indented = {0};
+    if (!request->query.pretty || answer->body.failed)
+        return;
+    indent_json(&answer->body, &indented);
+    buffer_free(&answer->body);
+    answer->body = indented;
+}
+
 enum MHD_Result answer_problem(struct service *service, const struct request *request, const struct problem *problem,
                                struct reply *reply)
 {
@@ -118,6 +130,7 @@ enum MHD_Result answer_problem(struct service *service, const struct request *re
     reply->problem = problem->code;
     reply_head_refuse(&answer.head, problem, request->route ? route_allow(request->route) : NULL);
     problem_write(&answer.body, problem, request->id, request->route ? request->route->path : NULL);
+    answer_indent(request, &answer);
     return answer_send(service, request, &answer, reply);
 }
 

@@ -44,6 +44,9 @@ enum MHD_Result answer_problem(struct service *service, const struct request *re
 enum MHD_Result answer_problem_text(struct service *service, const struct request *request, enum problem_code code,
                                     struct answer *answer, struct reply *reply);
 
+/* Indents answer->body, which is JSON, if the request wants that. */
+void answer_indent(const struct request *request, struct answer *answer);
+
 /* The reply that needs no memory when it is wanted. */
 struct MHD_Response *answer_make_spent(const struct settings *settings);
 

@@ -8,28 +8,56 @@
 #include "server/service/pages.h"
 #include "server/service/service.h"
 
-/* Browsers prefer HTML; whoever takes both alike gets JSON. */
-static bool wants_html(const struct request *request)
+#include <string.h>
+
+/* Browsers prefer HTML, some people text; whoever takes others alike gets JSON. */
+static enum page_form find_form(const struct request *request)
 {
     const char *accept = request->head.accept;
-    return request->route->html &&
-           media_type_weight(accept, "text/html") > media_type_weight(accept, "application/json");
+    bool text = request_wants_text(request);
+    double other = media_type_weight(accept, text ? "text/plain" : "application/json");
+    if (request->route->html && media_type_weight(accept, "text/html") > other)
+        return PAGE_HTML;
+    return text ? PAGE_TEXT : PAGE_JSON;
 }
 
 /* Made when it is asked for first. */
-static const struct page_cache_page *find_lasting(struct service *service, const struct request *request, bool *missing)
+static const struct page_cache_page *find_lasting(struct service *service, const struct request *request, bool packed,
+                                                  bool *missing)
 {
-    const struct page_cache_key key = {request->route->path, request->name, wants_html(request)};
-    bool packed = content_encoding_wants_gzip(request->head.accept_encoding);
+    const struct page_cache_key key = {request->route->path, request->name, find_form(request)};
     const struct page_cache_page *kept = page_cache_find(service->pages, key, packed);
-    struct page page = {0};
+    struct page page = {.text = key.form == PAGE_TEXT};
     if (kept)
         return kept;
-    (key.html ? pages_html : request->route->page)(service, request->name, &page);
+    (key.form == PAGE_HTML ? pages_html : request->route->page)(service, request->name, &page);
     *missing = page.status == 0;
     if (*missing || !page_cache_keep(service->pages, key, &page.body, page.media_type))
         return NULL;
     return page_cache_find(service->pages, key, packed);
+}
+
+static bool is_json(const char *media_type)
+{
+    return strcmp(media_type, "application/json") == 0;
+}
+
+static void pack(const struct request *request, struct answer *answer)
+{
+    if (answer->body.length >= CONTENT_ENCODING_LEAST && !answer->body.failed &&
+        content_encoding_wants_gzip(request->head.accept_encoding))
+        answer->packed = content_encoding_pack(&answer->body);
+}
+
+/* A copy, made each time, without an ETag. */
+static enum MHD_Result send_indented(struct service *service, const struct request *request,
+                                     const struct page_cache_page *page, struct reply *reply)
+{
+    struct answer answer = {.head = {.status = 200, .media_type = page->media_type}};
+    buffer_append(&answer.body, page->body.data, page->body.length);
+    answer_indent(request, &answer);
+    pack(request, &answer);
+    return answer_send(service, request, &answer, reply);
 }
 
 static enum MHD_Result send_lasting(struct service *service, const struct request *request, struct reply *reply)
@@ -37,14 +65,17 @@ static enum MHD_Result send_lasting(struct service *service, const struct reques
     static const struct problem not_found = {.code = PROBLEM_NOT_FOUND, .detail = "There is nothing of this name."};
     static const struct problem no_memory = {.code = PROBLEM_NO_MEMORY};
     bool missing = false;
-    const struct page_cache_page *page = find_lasting(service, request, &missing);
+    bool packed = !request->query.pretty && content_encoding_wants_gzip(request->head.accept_encoding);
+    const struct page_cache_page *page = find_lasting(service, request, packed, &missing);
     if (!page)
         return answer_problem(service, request, missing ? &not_found : &no_memory, reply);
+    if (request->query.pretty && is_json(page->media_type))
+        return send_indented(service, request, page, reply);
     bool known = page_cache_matches(request->head.if_none_match, page->etag);
     struct answer answer = {.head = {.status = known ? 304 : 200,
                                      .media_type = known ? NULL : page->media_type,
                                      .etag = page->etag,
-                                     .forms = request->route->html},
+                                     .forms = request->route->html || request->route->tables},
                             .page = page,
                             .packed = page->packed};
     return answer_send(service, request, &answer, reply);
@@ -57,9 +88,9 @@ static enum MHD_Result send_probe(struct service *service, const struct request 
     struct answer answer = {
         .head = {.status = page.status, .media_type = page.media_type, .retry_after = page.retry_after},
         .body = page.body};
-    if (page.body.length >= CONTENT_ENCODING_LEAST && !page.body.failed &&
-        content_encoding_wants_gzip(request->head.accept_encoding))
-        answer.packed = content_encoding_pack(&answer.body);
+    if (is_json(page.media_type))
+        answer_indent(request, &answer);
+    pack(request, &answer);
     return answer_send(service, request, &answer, reply);
 }
 

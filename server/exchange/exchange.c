@@ -9,7 +9,6 @@
 #include "server/exchange/body.h"
 #include "server/exchange/record.h"
 #include "server/exchange/request.h"
-#include "server/http/media_type.h"
 #include "server/listen/connection_cut.h"
 #include "server/listen/connections.h"
 #include "server/service/service.h"
@@ -124,20 +123,14 @@ static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
     return MHD_YES;
 }
 
-/* People who ask for text get tables; whoever takes both gets JSON. */
-static enum job_format find_format(const struct request *request)
-{
-    double json = media_type_weight(request->head.accept, "application/json");
-    return request->route->tables && media_type_weight(request->head.accept, "text/plain") > json ? JOB_TEXT : JOB_JSON;
-}
-
 static struct work *make_work(struct exchange *x)
 {
     const struct request *request = &x->request;
     const struct work_order order = {.job = request->route->job,
-                                     .format = find_format(request),
+                                     .format = request_wants_text(request) ? JOB_TEXT : JOB_JSON,
                                      .coding = content_encoding_find(request->head.content_encoding),
                                      .wants_gzip = content_encoding_wants_gzip(request->head.accept_encoding),
+                                     .pretty = request->query.pretty,
                                      .request_id = request->id,
                                      .path = request->route->path};
     return work_new(x->service, request->connection, &order, &x->body.text, &x->body.charged);

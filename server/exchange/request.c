@@ -1,6 +1,7 @@
 /* Requests: where they go, who asks. */
 #include "server/exchange/request.h"
 
+#include "server/http/media_type.h"
 #include "server/listen/client_limits.h"
 #include "server/listen/connections.h"
 #include "server/service/pages.h"
@@ -85,7 +86,14 @@ bool request_read(struct request *request, const struct service *service, const 
                   struct problem *problem)
 {
     bool sound = check_head(request, service, method, version, problem);
+    query_read(&request->query, request->connection);
     request_id_set(request->id, request->head.request_id);
     traceparent_read(request->trace, request->head.traceparent);
     return sound;
+}
+
+bool request_wants_text(const struct request *request)
+{
+    double json = media_type_weight(request->head.accept, "application/json");
+    return request->route->tables && media_type_weight(request->head.accept, "text/plain") > json;
 }

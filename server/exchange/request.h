@@ -3,6 +3,7 @@
 #define SERVER_EXCHANGE_REQUEST_H
 
 #include "server/config/address.h"
+#include "server/http/query.h"
 #include "server/http/request_head.h"
 #include "server/http/request_id.h"
 #include "server/http/traceparent.h"
@@ -24,6 +25,7 @@ struct request {
     char path[LOG_PATH_SIZE];  /* as the log shows it; "": the route tells it */
     const char *name;          /* that a path like /problems/{name} ends with, else "" */
     struct request_head head;
+    struct query query;
     struct client *client; /* whose limits count; NULL: none do */
     bool forwarded;        /* client is another than the peer's */
     char client_name[ADDRESS_TEXT_SIZE];
@@ -39,5 +41,8 @@ void request_close(struct request *request, struct service *service);
 /* Reads the head. false: it breaks HTTP, the bytes that follow mean nothing, and *problem says why. */
 bool request_read(struct request *request, const struct service *service, const char *method, const char *version,
                   struct problem *problem);
+
+/* Whether the form for people is wanted, text/plain, where there is one; whoever takes both gets JSON. */
+bool request_wants_text(const struct request *request);
 
 #endif

@@ -12,7 +12,7 @@ struct entry {
     struct entry *next;
     struct page_cache_page plain, packed; /* packed.body is empty when it does not pay */
     const char *path;
-    bool html;
+    enum page_form form;
     char name[];
 };
 
@@ -71,7 +71,7 @@ static void pack_entry(struct entry *entry)
 
 static bool has_key(const struct entry *entry, struct page_cache_key key)
 {
-    return entry->html == key.html && strcmp(entry->path, key.path) == 0 && strcmp(entry->name, key.name) == 0;
+    return entry->form == key.form && strcmp(entry->path, key.path) == 0 && strcmp(entry->name, key.name) == 0;
 }
 
 const struct page_cache_page *page_cache_find(const struct page_cache *pages, struct page_cache_key key, bool packed)
@@ -92,7 +92,7 @@ bool page_cache_keep(struct page_cache *pages, struct page_cache_key key, struct
         return false;
     }
     entry->path = key.path;
-    entry->html = key.html;
+    entry->form = key.form;
     strcpy(entry->name, key.name);
     entry->plain.body = *body;
     entry->plain.media_type = media_type;

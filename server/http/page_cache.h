@@ -9,6 +9,8 @@
 
 struct page_cache;
 
+enum page_form { PAGE_JSON, PAGE_HTML, PAGE_TEXT };
+
 /* One form of a page. */
 struct page_cache_page {
     struct buffer body;
@@ -24,7 +26,7 @@ void page_cache_free(struct page_cache *pages); /* NULL is fine */
 struct page_cache_key {
     const char *path; /* of its route, which must last */
     const char *name; /* there, "" without one */
-    bool html;        /* the form for browsers */
+    enum page_form form;
 };
 
 /* Packed if it pays and `packed` is wished; NULL: it has not been kept yet. */

@@ -54,6 +54,11 @@ void problem_explain(struct writer *w, enum problem_code code)
     writer_object_end(w);
 }
 
+void problem_explain_text(struct buffer *out, enum problem_code code)
+{
+    buffer_format(out, "%u %s: %s\n  %s\n\n", rows[code].status, rows[code].slug, rows[code].title, rows[code].advice);
+}
+
 enum problem_code problem_of_error(const struct error *err)
 {
     switch (err->code) {

@@ -17,6 +17,8 @@
     X(MALFORMED_BODY, 400, "malformed-body", "The body is not the JSON it should be", \
       "line, column and byte point at the first byte that does not fit. Common: a trailing comma, NaN or " \
       "Infinity, a member given twice, a body that was cut.") \
+    X(UNKNOWN_PARAMETER, 400, "unknown-parameter", "The query has a parameter that is not known", \
+      "The only query parameter is pretty, which indents JSON. Everything else goes into the body.") \
     X(UNAUTHORIZED, 401, "unauthorized", "A key is needed", \
       "Send Authorization: Bearer KEY or X-API-Key: KEY with one of the keys that the operator gave out.") \
     X(NOT_FOUND, 404, "not-found", "There is nothing at this path", \
@@ -34,7 +36,7 @@
     X(TOO_LARGE, 413, "too-large", "The request is larger than a limit", \
       "detail has the size and the limit. Send smaller tensors, or ask for less in include.") \
     X(TARGET_TOO_LONG, 414, "target-too-long", "The request target is too long", \
-      "No path here is long and none takes a query; parameters go into the body.") \
+      "No path here is long, and the only query parameter is pretty; everything else goes into the body.") \
     X(UNSUPPORTED_TYPE, 415, "unsupported-type", "The body has a type that cannot be JSON", \
       "Send the JSON with Content-Type: application/json. multipart and other types that cannot be JSON are " \
       "not read.") \
@@ -97,6 +99,9 @@ enum problem_code problem_find(const char *slug);
 
 /* Appends what /problems/slug tells of it: type, title, status, code, advice. */
 void problem_explain(struct writer *w, enum problem_code code);
+
+/* The same as lines for people. */
+void problem_explain_text(struct buffer *out, enum problem_code code);
 
 /* Sets code and detail; returns false, so that a check can `return problem_set(...)`. The first one stays. */
 bool problem_set(struct problem *problem, enum problem_code code, const char *format, ...)

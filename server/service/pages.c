@@ -20,10 +20,30 @@ static void finish_json(struct page *page, unsigned status)
     page->media_type = "application/json";
 }
 
+static void finish_text(struct page *page)
+{
+    page->status = 200;
+    page->media_type = "text/plain; charset=utf-8";
+}
+
+static void write_links_text(struct page *page)
+{
+    const struct route *route = NULL;
+    buffer_format(&page->body, "attentiond %s\n\n", version_program());
+    for (size_t i = 0; (route = route_row(i)) != NULL; i++)
+        buffer_format(&page->body, "  %-5s %-24s %s\n", route_is(route, ROUTE_JOB) ? "POST" : "GET", route->path,
+                      route->summary);
+    finish_text(page);
+}
+
 void pages_links(const struct service *service, const char *name, struct page *page)
 {
     (void)service;
     (void)name;
+    if (page->text) {
+        write_links_text(page);
+        return;
+    }
     struct writer w = {.out = &page->body};
     const struct route *route = NULL;
     writer_object_begin(&w);
@@ -162,6 +182,12 @@ void pages_problems(const struct service *service, const char *name, struct page
 {
     (void)service;
     (void)name;
+    if (page->text) {
+        for (enum problem_code code = PROBLEM_NONE + 1; code <= PROBLEM_INTERNAL; code++)
+            problem_explain_text(&page->body, code);
+        finish_text(page);
+        return;
+    }
     struct writer w = {.out = &page->body};
     writer_array_begin(&w);
     for (enum problem_code code = PROBLEM_NONE + 1; code <= PROBLEM_INTERNAL; code++)
@@ -182,10 +208,23 @@ void pages_problem(const struct service *service, const char *name, struct page 
     finish_json(page, 200);
 }
 
+static void write_examples_text(struct page *page)
+{
+    const struct example *example = NULL;
+    for (size_t i = 0; (example = examples_at(i)) != NULL; i++)
+        buffer_format(&page->body, "%s: %s\n  %s\n  %s\n  /v1/examples/%s\n\n", example->name, example->title,
+                      example->teaches, example->look, example->name);
+    finish_text(page);
+}
+
 void pages_examples(const struct service *service, const char *name, struct page *page)
 {
     (void)service;
     (void)name;
+    if (page->text) {
+        write_examples_text(page);
+        return;
+    }
     page->body.failed = !examples_list(&page->body);
     page->status = 200;
     page->media_type = "application/json";

@@ -22,6 +22,7 @@ static const struct route rows[] = {
      .kind = (traits)&ENDPOINT_PROBE ? ROUTE_PROBE : ROUTE_PAGE, \
      .page = pages_##function, \
      .media = type, \
+     .tables = (traits)&ENDPOINT_TEXT, \
      .open = (traits)&ENDPOINT_OPEN, \
      .html = (traits)&ENDPOINT_HTML, \
      .summary = link},

@@ -13,6 +13,7 @@ struct service;
 
 /* What GET answers. Zero-initialise. */
 struct page {
+    bool text;       /* wanted: the form for people, text/plain, of a page that has one */
     unsigned status; /* stays 0 when there is nothing of the name, which only a ROUTE_PAGE has */
     const char *media_type;
     struct buffer body;
@@ -35,7 +36,7 @@ struct route {
     enum route_kind kind;
     route_page *page;    /* of the kinds that GET asks for */
     enum job_kind job;   /* of a ROUTE_JOB */
-    bool tables;         /* the job has a form for people, text/plain */
+    bool tables;         /* there is a form for people, text/plain */
     bool html;           /* the page has a form for browsers, text/html */
     const char *media;   /* of the page, NULL: application/json */
     bool open;           /* needs no key, as probes do not */

@@ -88,7 +88,8 @@ START_TEST(every_reply_may_be_read)
                 {"OPTIONS", "/nope", NULL, 204},
                 {"GET", "/v1/info", NULL, 200},
                 {"HEAD", "/", NULL, 200}};
-    static const char *const exposed[] = {"X-Request-Id", "Retry-After", "Server-Timing", "ETag", "Allow"};
+    static const char *const exposed[] = {"X-Request-Id", "Retry-After",      "Server-Timing", "ETag",
+                                          "Allow",        "Content-Encoding", "Content-Length"};
     struct client_reply reply =
         ask(&open_service, rows[_i].method, rows[_i].path, "https://page.example", rows[_i].body);
     ck_assert_int_eq(reply.status, rows[_i].status);

@@ -101,7 +101,7 @@ START_TEST(targets_with_an_address_are_their_paths)
         int status;
     } rows[] = {
         {"GET http://x/livez HTTP/1.1\r\nHost: x\r\n\r\n", 200},
-        {"GET HTTPS://example.org:443/v1/info?a HTTP/1.1\r\nHost: x\r\n\r\n", 200},
+        {"GET HTTPS://example.org:443/v1/info?pretty HTTP/1.1\r\nHost: x\r\n\r\n", 200},
         {"GET http://x/nope HTTP/1.1\r\nHost: x\r\n\r\n", 404},
         {"GET http://x HTTP/1.1\r\nHost: x\r\n\r\n", 200},
         {"GET http:///livez HTTP/1.1\r\nHost: x\r\n\r\n", 200},

@@ -227,7 +227,9 @@ static void check_statuses(const struct operation *o)
 /* A path that ends with {name}, with one that there is. */
 static void fill_path(char *out, size_t size, const char *pattern)
 {
-    const char *name = strncmp(pattern, "/problems", 9) == 0 ? "timeout" : "the-cat";
+    const char *name = strncmp(pattern, "/problems", 9) == 0 ? "timeout"
+                       : strncmp(pattern, "/web", 4) == 0    ? "index.html"
+                                                             : "the-cat";
     snprintf(out, size, "%.*s%s", (int)strcspn(pattern, "{"), pattern, strchr(pattern, '{') ? name : "");
 }
 
