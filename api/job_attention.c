@@ -6,6 +6,7 @@
 #include "api/text/query_steps.h"
 #include "api/text/reply_text.h"
 #include "core/cost.h"
+#include "core/embedding.h"
 
 struct attention_job {
     struct options options;
@@ -67,9 +68,11 @@ static bool decode_explain(struct job *job, const struct document *document, str
 
 /* --- checks --- */
 
-static bool check_request(struct attention_job *s, struct error *err)
+static bool check_request(struct job *job, struct attention_job *s, struct error *err)
 {
-    return attention_check(&s->attention, &s->options.attention, err) && options_check(&s->options, &s->attention, err);
+    options_complete(&s->options);
+    return embedding_check(&s->options.attention, err) && embedding_gather(&s->options.attention, job->arena, err) &&
+           attention_check(&s->attention, &s->options.attention, err) && options_check(&s->options, &s->attention, err);
 }
 
 static bool plan(struct job *job, struct attention_job *s, struct error *err)
@@ -81,7 +84,7 @@ static bool check_attention(struct job *job, struct error *err)
 {
     struct attention_job *s = state_of(job);
     bool text = job->format == JOB_TEXT;
-    if ((text && !options_for_text(&s->options, err)) || !check_request(s, err))
+    if ((text && !options_for_text(&s->options, err)) || !check_request(job, s, err))
         return false;
     return (!text || query_steps_check(&s->attention, job->limits.memory, err)) && plan(job, s, err);
 }
@@ -90,7 +93,7 @@ static bool check_attention(struct job *job, struct error *err)
 static bool check_explain(struct job *job, struct error *err)
 {
     struct attention_job *s = state_of(job);
-    if (!check_request(s, err))
+    if (!check_request(job, s, err))
         return false;
     s->options.include = (struct include){0};
     return explain_check(&s->options, &s->attention, err) &&
@@ -102,7 +105,7 @@ static bool check_explain(struct job *job, struct error *err)
 static double count_flops(const struct job *job)
 {
     const struct attention *a = &read_state(job)->attention;
-    return cost_count(a, cost_own(a)).total;
+    return cost_count(a, cost_own(a)).total + way_back_flops(a);
 }
 
 static size_t count_numbers(const struct job *job)
@@ -118,7 +121,7 @@ static double count_room(const struct job *job)
     double keys = (double)a->kv_heads * (double)a->keys;
     double width = (double)(a->d_k + a->d_v);
     double numbers = (double)a->batch * ((queries + 2 * keys) * width + (double)a->queries * (double)a->d_out);
-    return (double)dtype_size(a->dtype) * numbers;
+    return (double)dtype_size(a->dtype) * (numbers + way_back_numbers(a, &read_state(job)->reply.sections));
 }
 
 /* --- computing and encoding --- */

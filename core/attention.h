@@ -21,6 +21,7 @@ struct attention {
     enum dtype dtype;
     size_t batch, heads, kv_heads, queries, keys, past, d_k, d_v;
     size_t d_out;              /* width of an output row as returned: d_v, heads * d_v (packed) or the columns of w_o */
+    size_t vocabulary;         /* columns of readout_w */
     bool has_batch, has_heads; /* the reply has these axes */
     bool packed;               /* output is [b][n][heads * d_v] */
     double scale;

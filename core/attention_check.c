@@ -160,6 +160,7 @@ bool attention_check(struct attention *a, const struct attention_request *r, str
         return false;
     a->queries = a->q.shape[2];
     a->keys = a->past + a->k.shape[2];
+    a->vocabulary = r->readout_w.data && r->readout_w.rank == 2 ? r->readout_w.shape[1] : 0;
     a->scale = r->has_scale ? r->scale : 1 / sqrt((double)a->d_k);
     return check_options(a, err);
 }

@@ -2,6 +2,7 @@
  * off, the projections' transposes. */
 #include "core/backward_way.h"
 #include "core/blas.h"
+#include "core/embedding.h"
 #include "core/rope.h"
 
 #include <string.h>
@@ -127,7 +128,9 @@ static void run_inner(const struct backward_way *way, size_t input, const void *
     const struct tensor w = input == 0 ? r->w_q : input == 1 ? r->w_k : r->w_v;
     enum gradient target = input > 0 && r->context.data ? GRADIENT_CONTEXT : GRADIENT_X;
     bool first = input == 0 || (input == 1 && r->context.data);
-    struct inner p = {w.dtype, rows, w.shape[0], w.shape[1], g, w.data, way->results->of[target], !first};
+    struct inner p = {
+        w.dtype, rows, w.shape[0], w.shape[1], g, w.data, target == GRADIENT_X ? way->by_x : way->results->of[target],
+        !first};
     if (p.y)
         pool_run(way->pool, (rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, inner_rows, &p);
 }
@@ -181,11 +184,30 @@ static void run_output_projection(const struct backward_way *way)
     sum_rows(a->dtype, way->back->by_output, rows, w.shape[1], way->results->of[GRADIENT_B_O]);
 }
 
+/* Where d x goes: the result, or room of its own when only the embedding wants it. */
+static bool make_by_x(struct backward_way *way, struct error *err)
+{
+    way->by_x = way->results->of[GRADIENT_X];
+    if (!backward_wants(way, GRADIENT_EMBEDDING))
+        return true;
+    const struct tensor x = way->back->a->request->x;
+    way->by_x = arena_calloc(way->arena, tensor_count(x), dtype_size(x.dtype), err);
+    return way->by_x != NULL;
+}
+
+static bool run_embedding(const struct backward_way *way, struct error *err)
+{
+    void *out = way->results->of[GRADIENT_EMBEDDING];
+    return !out || embedding_scatter(way->back->a->request, way->by_x, out, way->arena, err);
+}
+
 bool backward_members(struct backward_way *way, struct error *err)
 {
+    if (!make_by_x(way, err))
+        return false;
     run_output_projection(way);
     for (size_t input = 0; input < 3; input++)
         if (!run_input(way, input, err))
             return false;
-    return true;
+    return run_embedding(way, err);
 }

@@ -117,12 +117,13 @@ bool backward_wants(const struct backward_way *way, enum gradient gradient)
 
 bool backward_needs(const struct backward_way *way, size_t input)
 {
-    static const enum gradient users[3][8] = {
-        {GRADIENT_INPUTS_Q, GRADIENT_Q, GRADIENT_SCALE, GRADIENT_W_Q, GRADIENT_B_Q, GRADIENT_X, GRADIENT_COUNT},
-        {GRADIENT_INPUTS_K, GRADIENT_K, GRADIENT_PAST_K, GRADIENT_W_K, GRADIENT_B_K, GRADIENT_X, GRADIENT_CONTEXT,
+    static const enum gradient users[3][9] = {
+        {GRADIENT_INPUTS_Q, GRADIENT_Q, GRADIENT_SCALE, GRADIENT_W_Q, GRADIENT_B_Q, GRADIENT_X, GRADIENT_EMBEDDING,
          GRADIENT_COUNT},
-        {GRADIENT_INPUTS_V, GRADIENT_V, GRADIENT_PAST_V, GRADIENT_W_V, GRADIENT_B_V, GRADIENT_X, GRADIENT_CONTEXT,
-         GRADIENT_COUNT},
+        {GRADIENT_INPUTS_K, GRADIENT_K, GRADIENT_PAST_K, GRADIENT_W_K, GRADIENT_B_K, GRADIENT_X, GRADIENT_EMBEDDING,
+         GRADIENT_CONTEXT, GRADIENT_COUNT},
+        {GRADIENT_INPUTS_V, GRADIENT_V, GRADIENT_PAST_V, GRADIENT_W_V, GRADIENT_B_V, GRADIENT_X, GRADIENT_EMBEDDING,
+         GRADIENT_CONTEXT, GRADIENT_COUNT},
     };
     for (const enum gradient *user = users[input]; *user != GRADIENT_COUNT; user++)
         if (backward_wants(way, *user))

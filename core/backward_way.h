@@ -19,6 +19,7 @@ struct backward_way {
     unsigned char *state;        /* [splits][b][H][n] */
     double *bias;                /* as many numbers as the request's bias */
     struct tensor inputs[3];     /* what backward_inputs makes: the gradients of q, k, v as they entered the scores */
+    void *by_x;                  /* d x, for the result or for the embedding */
     void **scratch;              /* [slots] */
     size_t scratch_size;
     atomic_bool no_memory;

@@ -4,8 +4,9 @@
 static const struct {
     const char *name;
     enum gradient_kind kind;
+    const char *formula;
 } table[GRADIENT_COUNT] = {
-#define GRADIENT_ENTRY(id, name, kind) {name, kind},
+#define GRADIENT_ENTRY(id, name, kind, object, member, formula) {name, kind, formula},
     GRADIENTS(GRADIENT_ENTRY)
 #undef GRADIENT_ENTRY
 };
@@ -18,6 +19,11 @@ const char *gradient_name(enum gradient gradient)
 enum gradient_kind gradient_kind(enum gradient gradient)
 {
     return table[gradient].kind;
+}
+
+const char *gradient_formula(enum gradient gradient)
+{
+    return table[gradient].formula;
 }
 
 /* The member of the request that a tensor's gradient is shaped like. */
@@ -44,7 +50,9 @@ static struct tensor member_of(const struct attention *a, enum gradient gradient
     case GRADIENT_PAST_V:
         return r->past_v;
     case GRADIENT_X:
-        return r->x;
+        return r->ids.values ? (struct tensor){0} : r->x;
+    case GRADIENT_EMBEDDING:
+        return r->embedding;
     case GRADIENT_CONTEXT:
         return r->context;
     case GRADIENT_W_Q:
@@ -86,8 +94,10 @@ static const char *bringer_of(enum gradient gradient)
     case GRADIENT_B_K:
     case GRADIENT_B_V:
         return "a bias of that projection would bring it";
-    case GRADIENT_READOUT_W:
-        return "backward.target would bring it";
+    case GRADIENT_EMBEDDING:
+        return "ids with embedding would bring it";
+    case GRADIENT_X:
+        return "x would bring it; of ids it is embedding that has a gradient";
     default:
         return "x with w_q, w_k and w_v would bring it";
     }
@@ -116,6 +126,10 @@ static bool needs_softmax(enum gradient gradient)
 
 const char *gradient_lacks(const struct attention *a, enum gradient gradient)
 {
+    if (!a->request->backward)
+        return "backward would bring it";
+    if (gradient == GRADIENT_READOUT_W && !a->request->has_target)
+        return "backward.target would bring it";
     if (a->request->variant == VARIANT_LINEAR && needs_softmax(gradient))
         return "variant linear has no softmax, so it has no such step";
     if (gradient_kind(gradient) != GRADIENT_TENSOR || gradient == GRADIENT_ALIBI || gradient == GRADIENT_SINKS)
@@ -182,6 +196,72 @@ struct tensor gradient_shape(const struct attention *a, enum gradient gradient)
         t = member_of(a, gradient);
         return t.data ? tensor_dense(a->dtype, t.rank, t.shape, NULL) : pair_shape(a, 0);
     }
+}
+
+/* Of a tensor that broadcasts against [b][h][n][m], aligned at the right. */
+static void name_broadcast(size_t rank, enum axis axes[TENSOR_RANK_MAX])
+{
+    static const enum axis full[4] = {AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY};
+    for (size_t x = 0; x < rank; x++)
+        axes[x] = full[4 - rank + x];
+}
+
+/* [b][h][rows][feature] without the axes that are not there; packed: [b][rows][feature]. */
+static void name_rows(const struct attention *a, size_t rank, enum axis rows, enum axis axes[TENSOR_RANK_MAX])
+{
+    for (size_t x = 0; x < rank; x++)
+        axes[x] = AXIS_FEATURE_K;
+    axes[rank - 2] = rows;
+    if (rank > 2 && a->has_batch)
+        axes[0] = AXIS_BATCH;
+    if (rank > 2U + a->has_batch)
+        axes[rank - 3] = AXIS_HEAD;
+}
+
+void gradient_axes(const struct attention *a, enum gradient gradient, enum axis axes[TENSOR_RANK_MAX])
+{
+    size_t rank = gradient_shape(a, gradient).rank;
+    switch (gradient) {
+    case GRADIENT_BIAS:
+        name_broadcast(rank, axes);
+        return;
+    case GRADIENT_ALIBI:
+    case GRADIENT_SINKS:
+        axes[0] = AXIS_HEAD;
+        return;
+    case GRADIENT_OUTPUT:
+    case GRADIENT_INPUTS_Q:
+    case GRADIENT_Q:
+    case GRADIENT_X:
+        name_rows(a, rank, AXIS_QUERY, axes);
+        return;
+    case GRADIENT_INPUTS_K:
+    case GRADIENT_INPUTS_V:
+    case GRADIENT_K:
+    case GRADIENT_V:
+    case GRADIENT_PAST_K:
+    case GRADIENT_PAST_V:
+    case GRADIENT_CONTEXT:
+        name_rows(a, rank, AXIS_KEY, axes);
+        return;
+    default:
+        break;
+    }
+    for (size_t x = 0; x < rank; x++)
+        axes[x] = AXIS_FEATURE_K;
+    if (gradient == GRADIENT_READOUT_W)
+        axes[1] = AXIS_WORD;
+    if (gradient == GRADIENT_EMBEDDING)
+        axes[0] = AXIS_WORD;
+    if (gradient_kind(gradient) == GRADIENT_TENSOR || gradient_kind(gradient) == GRADIENT_NUMBER)
+        return;
+    size_t pairs = rank - (gradient_kind(gradient) == GRADIENT_TERM);
+    name_broadcast(4, axes);
+    for (size_t x = 0, at = 0; x < 4; x++)
+        if (attention_has_axis(a, (const enum axis[]){AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY}[x]))
+            axes[at++] = (const enum axis[]){AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY}[x];
+    if (gradient_kind(gradient) == GRADIENT_TERM)
+        axes[pairs] = gradient == GRADIENT_JACOBIAN ? AXIS_KEY : AXIS_FEATURE_K;
 }
 
 size_t gradient_count(const struct attention *a, enum gradient gradient)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* id, name in a reply, the member of struct attention that has its extent, when a reply has the axis (`a` is the struct
+/* id, name in a reply, its extent as a member of struct attention, when a reply has the axis (`a` is the struct
  * attention). */
 #define AXES(X) \
     X(BATCH, "batch", batch, a->has_batch) \
@@ -17,7 +17,9 @@
     X(KEY, "key", keys, true) \
     X(FEATURE_K, "feature", d_k, true) \
     X(FEATURE_V, "feature", d_v, true) \
-    X(OUTPUT_FEATURE, "feature", d_out, true)
+    X(OUTPUT_FEATURE, "feature", d_out, true) \
+    X(NEW_KEY, "key", keys - a->past, true) \
+    X(WORD, "word", vocabulary, true)
 
 enum axis {
     AXIS_NONE,

@@ -82,6 +82,11 @@ struct attention_request {
     struct latent_request latent;
     struct quantize_request quantize;
     struct tensor readout_w;
+    struct integers ids;     /* [n] or [b][n]: rows of `embedding` that make x (embedding.h) */
+    struct tensor embedding; /* [vocabulary][d_model] */
+    bool sinusoidal;         /* positions are added to x */
+    bool backward;           /* the way back is asked for (backward.h); it starts from a loss when has_target */
+    bool has_target;
 };
 
 #endif

@@ -124,10 +124,34 @@ static bool pass_string(struct scanner *c)
     return has_nul && next < c->end && *next == ':' ? copy_name_without_nul(c, start, c->at) : true;
 }
 
-/* Whether the array at `at` is a matrix: its first leaf decides. */
+static const char hidden[] = "\"-Infinity\"";
+
+static bool is_word(const char *at, const char *end)
+{
+    return at < end && *at == '"' &&
+           ((size_t)(end - at) < sizeof hidden - 1 || memcmp(at, hidden, sizeof hidden - 1) != 0);
+}
+
+/* Nulls among words (backward.target) are no matrix. What was looked through is not looked through again. */
+static bool starts_words(struct scanner *c, const char *at)
+{
+    for (;;) {
+        if (c->end - at >= 4 && memcmp(at, "null", 4) == 0)
+            at += 4;
+        else if (at < c->end && memchr(",[] \t\r\n", *at, 7))
+            at++;
+        else
+            break;
+    }
+    if (!is_word(at, c->end))
+        return false;
+    c->leaf = at;
+    return true;
+}
+
+/* Whether the array at `at` is a matrix: its first leaf decides, or the first that is not null. */
 static bool starts_matrix(struct scanner *c)
 {
-    static const char hidden[] = "\"-Infinity\"";
     const char *at = c->at;
     size_t nested = 0;
     if (at < c->leaf)
@@ -140,7 +164,9 @@ static bool starts_matrix(struct scanner *c)
         return false;
     if (*at == '"')
         return nested >= 2 && left >= sizeof hidden - 1 && memcmp(at, hidden, sizeof hidden - 1) == 0;
-    return memchr("-0123456789tfn]", *at, 15) != NULL;
+    if (*at == 'n')
+        return !starts_words(c, at);
+    return memchr("-0123456789tf]", *at, 14) != NULL;
 }
 
 static bool pass_values(struct scanner *c, size_t floor);

@@ -50,9 +50,20 @@ static void write_part(struct writer *w, enum part part)
 {
     if (part_is_group(part))
         begin_object(w, part_name(part));
-    for (size_t r = 0; r < RESULT_COUNT; r++)
-        if (result_row((enum result_id)r)->part == part)
-            write_result_schema(w, (enum result_id)r);
+    const char *object = NULL;
+    for (size_t r = 0; r < RESULT_COUNT; r++) {
+        const struct result *result = result_row((enum result_id)r);
+        if (result->part != part)
+            continue;
+        if (object && object != result->object)
+            end_object(w);
+        if (result->object && object != result->object)
+            begin_object(w, result->object);
+        object = result->object;
+        write_result_schema(w, (enum result_id)r);
+    }
+    if (object)
+        end_object(w);
     if (part_is_group(part))
         end_object(w);
 }
@@ -71,8 +82,9 @@ static void write_head(struct writer *w)
     write_raw(
         w, "axes",
         "{\"type\":\"object\",\"description\":\"names of the axes of every tensor returned, built like the reply\","
-        "\"additionalProperties\":{\"anyOf\":[" STRINGS ",{\"type\":\"object\",\"additionalProperties\":" STRINGS
-        "}]}}");
+        "\"additionalProperties\":{\"anyOf\":[" STRINGS
+        ",{\"type\":\"object\",\"additionalProperties\":{\"anyOf\":[" STRINGS
+        ",{\"type\":\"object\",\"additionalProperties\":" STRINGS "}]}}]}}");
     write_raw(w, "labels",
               "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"query\":" STRINGS
               ",\"key\":" STRINGS "}}");

@@ -5,6 +5,7 @@
 #include "api/request/include.h"
 
 #include <math.h>
+#include <string.h>
 
 static void write_value_type(struct writer *w, const struct option *o)
 {
@@ -100,7 +101,7 @@ static void describe_parts(struct writer *w)
 {
     struct buffer words = {0};
     for (size_t p = 0; p < PART_COUNT; p++)
-        if (part_kind((enum part)p) != PART_IMPLIED)
+        if (part_kind((enum part)p) != PART_IMPLIED && part_kind((enum part)p) != PART_IMPLIED_GROUP)
             buffer_format(&words, "%s%s: %s", p > 0 ? "; " : "", part_name((enum part)p), part_meaning((enum part)p));
     writer_key(w, "description");
     writer_string_n(w, words.data ? words.data : "", words.length);
@@ -212,6 +213,17 @@ static void write_tensor(struct writer *w, const struct option *o)
                                                         : "Booleans");
 }
 
+static void write_words(struct writer *w, const struct option *o)
+{
+    static const char words[] =
+        "[{\"type\":\"string\"},{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":[\"string\",\"null\"]}},"
+        "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":["
+        "\"string\",\"null\"]}}}]";
+    (void)o;
+    writer_key(w, "anyOf");
+    writer_raw(w, words, strlen(words));
+}
+
 static void write_object(struct writer *w, const struct option *o)
 {
     schema_reference_member(w, o->inner->title);
@@ -227,7 +239,7 @@ static write_kind *const writers[OPTION_KINDS] = {
     [OPTION_REALS] = write_reals,       [OPTION_SLOPES] = write_slopes,   [OPTION_TENSOR] = write_tensor,
     [OPTION_BIAS] = write_tensor,       [OPTION_ALLOW] = write_tensor,    [OPTION_INCLUDE] = write_include,
     [OPTION_OBJECT] = write_object,     [OPTION_OBJECTS] = write_objects, [OPTION_MODE] = write_or_object,
-    [OPTION_PAIR] = write_or_object,
+    [OPTION_PAIR] = write_or_object,    [OPTION_TARGET] = write_words,
 };
 
 void schema_type(struct writer *w, const struct option *o)

@@ -60,6 +60,7 @@ static bool check_computed_size(const struct reply *r, const struct request_limi
         numbers += rows * (double)a->heads * (double)a->d_k;
     if (a->request->x.data || a->request->rope.on || a->past > 0)
         numbers += keys * (double)(a->d_k + a->d_v);
+    numbers += way_back_numbers(a, &r->sections);
     return numbers <= (double)limits->elements ||
            error_set(
                err, ERROR_TOO_LARGE, "",
@@ -150,6 +151,10 @@ static void bind(const struct reply *r, struct section *s)
 {
     if (s->source != SECTION_VIEW)
         return;
+    if (s->result->gradient != GRADIENT_COUNT) {
+        s->t.data = way_back_data(&r->back, s->result);
+        return;
+    }
     if (s->id == RESULT_OUTPUT)
         s->t.data = r->output;
     else if (s->result->quantity != QUANTITY_COUNT)
@@ -170,11 +175,28 @@ static void cut(struct reply *r)
         r->blocks = 1;
 }
 
+static bool make_log_sums(struct reply *r, struct arena *arena, struct error *err)
+{
+    const struct attention *a = r->a;
+    if (a->request->backward)
+        r->results.log_sums = arena_calloc(arena, a->batch * a->heads * a->queries, sizeof(double), err);
+    return !a->request->backward || r->results.log_sums;
+}
+
+static bool go_back(struct reply *r, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
+                    struct error *err)
+{
+    return !r->a->request->backward ||
+           way_back_run(&r->back, r->options, r->a, &r->sections, r->output, r->results.of[QUANTITY_OUTPUT],
+                        r->results.log_sums, pool, cancel, arena, err);
+}
+
 bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
                    struct error *err)
 {
-    if (!make_rooms(r, arena, err) || !attention_run(r->a, &r->results, pool, cancel, arena, err) ||
-        !project(r, pool, arena, err))
+    if (!make_rooms(r, arena, err) || !make_log_sums(r, arena, err) ||
+        !attention_run(r->a, &r->results, pool, cancel, arena, err) || !project(r, pool, arena, err) ||
+        !go_back(r, pool, cancel, arena, err))
         return false;
     cut(r);
     return !r->options->readout_tokens.values || readout_compute(&r->readout, r->options, r->a, r->output, arena, err);

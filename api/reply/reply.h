@@ -5,6 +5,7 @@
 #include "api/reply/readout.h"
 #include "api/reply/section.h"
 #include "api/reply/skeleton.h"
+#include "api/reply/way_back.h"
 #include "api/request/limits.h"
 #include "core/arena.h"
 
@@ -20,6 +21,7 @@ struct reply {
     struct attention_results results; /* what is in memory */
     void *output;                     /* as returned: projected where there is a w_o */
     struct readout readout;
+    struct way_back back;
     size_t blocks;
     struct skeleton skeleton; /* of the JSON writer */
 };

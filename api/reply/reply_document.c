@@ -1,7 +1,10 @@
 /* The rows of documents. */
 #include "api/reply/reply_document.h"
 
+#include "api/json/array.h"
 #include "api/reply/cost_json.h"
+
+#include <string.h>
 
 /* Of the bill nothing counts: it is as long for any request. */
 static size_t count_none(const struct options *o, const struct attention *a)
@@ -11,16 +14,81 @@ static size_t count_none(const struct options *o, const struct attention *a)
     return 0;
 }
 
-static void write_cost(struct writer *w, const struct options *o, const struct attention *a, const struct readout *r)
+static void write_cost(struct writer *w, const struct reply *r)
 {
-    (void)o;
-    (void)r;
-    cost_json_write(w, a);
+    cost_json_write(w, r->a);
 }
 
-static void write_readout(struct writer *w, const struct options *o, const struct attention *a, const struct readout *r)
+static void write_readout(struct writer *w, const struct reply *r)
 {
-    readout_write(r, o, a, w);
+    readout_write(&r->readout, r->options, r->a, w);
+}
+
+/* --- the way back --- */
+
+static void number_schema(struct writer *w)
+{
+    static const char schema[] = "{\"type\":\"number\"}";
+    writer_raw(w, schema, strlen(schema));
+}
+
+static size_t count_one(const struct options *o, const struct attention *a)
+{
+    (void)o;
+    (void)a;
+    return 1;
+}
+
+static void write_loss(struct writer *w, const struct reply *r)
+{
+    array_number(w, &r->options->style, r->a->dtype, r->back.loss);
+}
+
+static size_t count_losses(const struct options *o, const struct attention *a)
+{
+    return a->batch * (o->readout.all_rows ? a->queries : 1);
+}
+
+static void write_losses(struct writer *w, const struct reply *r, size_t first, size_t count)
+{
+    writer_array_begin(w);
+    for (size_t row = first; row < first + count; row++)
+        array_next(w, &r->options->style, r->a->dtype, r->back.row_loss[row]);
+    writer_array_end(w);
+}
+
+static void write_row_loss(struct writer *w, const struct reply *r)
+{
+    const struct attention *a = r->a;
+    if (!r->options->readout.all_rows || !a->has_batch) {
+        write_losses(w, r, 0, r->back.losses);
+        return;
+    }
+    writer_array_begin(w);
+    for (size_t b = 0; b < a->batch; b++)
+        write_losses(w, r, b * a->queries, a->queries);
+    writer_array_end(w);
+}
+
+static void row_loss_schema(struct writer *w)
+{
+    static const char schema[] = "{\"$ref\":\"#/components/schemas/NumbersOrHidden\"}";
+    writer_raw(w, schema, strlen(schema));
+}
+
+static void write_gradient(struct writer *w, const struct reply *r, enum gradient gradient)
+{
+    array_number(w, &r->options->style, r->a->dtype, way_back_number(&r->back, gradient));
+}
+
+static void write_softcap(struct writer *w, const struct reply *r)
+{
+    write_gradient(w, r, GRADIENT_SOFTCAP);
+}
+
+static void write_scale(struct writer *w, const struct reply *r)
+{
+    write_gradient(w, r, GRADIENT_SCALE);
 }
 
 const struct reply_document *reply_document(enum result_id id)
@@ -28,6 +96,10 @@ const struct reply_document *reply_document(enum result_id id)
     static const struct reply_document documents[RESULT_COUNT] = {
         [RESULT_COST] = {count_none, write_cost, cost_json_schema},
         [RESULT_READOUT] = {readout_numbers, write_readout, readout_schema},
+        [RESULT_LOSS] = {count_one, write_loss, number_schema},
+        [RESULT_ROW_LOSS] = {count_losses, write_row_loss, row_loss_schema},
+        [RESULT_GRADIENTS_SOFTCAP] = {count_one, write_softcap, number_schema},
+        [RESULT_GRADIENTS_SCALE] = {count_one, write_scale, number_schema},
     };
     return &documents[id];
 }

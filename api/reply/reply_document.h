@@ -2,13 +2,11 @@
 #ifndef API_REPLY_REPLY_DOCUMENT_H
 #define API_REPLY_REPLY_DOCUMENT_H
 
-#include "api/reply/readout.h"
-#include "api/request/options.h"
+#include "api/reply/reply.h"
 
 struct reply_document {
     size_t (*numbers)(const struct options *options, const struct attention *a); /* that count in the limit */
-    void (*write)(struct writer *w, const struct options *options, const struct attention *a,
-                  const struct readout *readout);
+    void (*write)(struct writer *w, const struct reply *reply);
     void (*schema)(struct writer *w); /* as a value */
 };
 

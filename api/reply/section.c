@@ -12,6 +12,10 @@ static enum section_source find_source(const struct result *result)
 {
     if (result->document)
         return SECTION_NONE;
+    if (result->part == PART_GRADIENTS && gradient_kind(result->gradient) == GRADIENT_PAIR)
+        return SECTION_BACK_BLOCKS;
+    if (result->part == PART_GRADIENTS && gradient_kind(result->gradient) == GRADIENT_TERM)
+        return SECTION_BACK_TERMS;
     if (result->quantity == QUANTITY_COUNT || !quantity_has_axis(result->quantity, AXIS_KEY))
         return SECTION_VIEW;
     return quantity_is(result->quantity, IS_TERMS) ? SECTION_TERMS : SECTION_BLOCKS;
@@ -32,6 +36,13 @@ static void set_shape(struct section *s, const struct attention *a)
     s->t = tensor_dense(dtype, rank, s->t.shape, NULL);
 }
 
+/* Gradients have the shape of what they belong to. */
+static void set_gradient_shape(struct section *s, const struct attention *a)
+{
+    s->t = gradient_shape(a, s->result->gradient);
+    gradient_axes(a, s->result->gradient, s->axes);
+}
+
 static size_t count_numbers(struct tensor t)
 {
     size_t numbers = 1;
@@ -50,7 +61,10 @@ static void add(struct section_list *list, enum result_id id, const struct optio
     if (s->result->document) {
         s->numbers = reply_document(id)->numbers(o, a);
     } else {
-        set_shape(s, a);
+        if (s->result->gradient == GRADIENT_COUNT)
+            set_shape(s, a);
+        else
+            set_gradient_shape(s, a);
         s->numbers = count_numbers(s->t);
     }
     list->numbers = s->numbers > (size_t)-1 - list->numbers ? (size_t)-1 : list->numbers + s->numbers;
@@ -61,12 +75,27 @@ static bool gives_readout(const struct options *o)
     return o->readout_tokens.values != NULL;
 }
 
+static bool gives_loss(const struct options *o)
+{
+    return o->backward.target.values != NULL;
+}
+
+static bool gives_step(const struct options *o)
+{
+    return o->has_step;
+}
+
 /* By its name in `include`, or because the request gives what it is made of. */
 static bool is_wanted(const struct options *o, const struct attention *a, enum result_id id)
 {
-    static bool (*const implied[PART_COUNT])(const struct options *o) = {[PART_READOUT] = gives_readout};
+    static bool (*const implied[PART_COUNT])(const struct options *o) = {
+        [PART_READOUT] = gives_readout,
+        [PART_LOSS] = gives_loss,
+        [PART_ROW_LOSS] = gives_loss,
+        [PART_UPDATED] = gives_step,
+    };
     enum part part = result_row(id)->part;
-    return part_kind(part) == PART_IMPLIED ? implied[part](o) : include_wants(&o->include, a, id);
+    return implied[part] ? implied[part](o) && !result_lacks(result_row(id), a) : include_wants(&o->include, a, id);
 }
 
 void section_plan(struct section_list *list, const struct options *o, const struct attention *a)
@@ -84,12 +113,12 @@ void section_cut(struct section *s, const struct attention *a, const struct styl
 {
     s->first_block = first;
     s->block_count = 1;
-    if (s->source == SECTION_BLOCKS) {
+    if (s->source == SECTION_BLOCKS || s->source == SECTION_BACK_BLOCKS) {
         /* three where bytes are grouped by three, so that a group rarely straddles two */
         s->core_blocks = section_is_packed(s, style) ? 3 : 1;
         s->block_count = (attention_blocks(a) + s->core_blocks - 1) / s->core_blocks;
     } else if (s->source != SECTION_NONE) {
-        size_t unit = s->source == SECTION_TERMS ? a->keys : 1;
+        size_t unit = s->source == SECTION_TERMS || s->source == SECTION_BACK_TERMS ? a->keys : 1;
         size_t units = NUMBERS_PER_BLOCK / array_width(s->t) / unit;
         s->rows_per_block = (units > 0 ? units : 1) * unit;
         s->block_count = (array_rows(s->t) + s->rows_per_block - 1) / s->rows_per_block;
@@ -108,7 +137,7 @@ static size_t first_row(const struct section *s, const struct attention *a, size
 {
     if (s->source == SECTION_NONE)
         return 0;
-    if (s->source == SECTION_BLOCKS)
+    if (s->source == SECTION_BLOCKS || s->source == SECTION_BACK_BLOCKS)
         return first_row_of_core_block(a, local * s->core_blocks);
     size_t row = local * s->rows_per_block;
     return row < array_rows(s->t) ? row : array_rows(s->t);
@@ -125,6 +154,11 @@ struct section_span section_block_rows(const struct section *s, const struct att
 const char *section_group(const struct section *s)
 {
     return s->result && part_is_group(s->result->part) ? part_name(s->result->part) : NULL;
+}
+
+const char *section_object(const struct section *s)
+{
+    return s->result ? s->result->object : NULL;
 }
 
 bool section_is_packed(const struct section *s, const struct style *style)

@@ -12,10 +12,12 @@
 #define SECTIONS_MAX (RESULT_COUNT + 1)
 
 enum section_source {
-    SECTION_NONE,   /* no rows of numbers: the head, a document */
-    SECTION_VIEW,   /* numbers in memory: t.data */
-    SECTION_BLOCKS, /* a quantity, computed again block by block */
-    SECTION_TERMS,  /* products or contributions, computed query by query */
+    SECTION_NONE,        /* no rows of numbers: the head, a document */
+    SECTION_VIEW,        /* numbers in memory: t.data */
+    SECTION_BLOCKS,      /* a quantity, computed again block by block */
+    SECTION_TERMS,       /* products or contributions, computed query by query */
+    SECTION_BACK_BLOCKS, /* a gradient, computed again block by block */
+    SECTION_BACK_TERMS,  /* jacobian or products of the way back, query by query */
 };
 
 /* Rows are those of array.h: the last axis is a row. */
@@ -50,8 +52,9 @@ struct section_span {
 };
 struct section_span section_block_rows(const struct section *section, const struct attention *a, size_t local);
 
-/* The object that it is a member of, or NULL. */
+/* The object that it is a member of, and the one inside that; or NULL. */
 const char *section_group(const struct section *section);
+const char *section_object(const struct section *section);
 
 /* Its numbers are written as base64. */
 bool section_is_packed(const struct section *section, const struct style *style);

@@ -80,6 +80,56 @@ static const void *terms_row(struct section_rows *s, size_t row)
     return (const char *)s->terms + row % a->keys * array_width(s->section->t) * dtype_size(a->dtype);
 }
 
+/* Row `query` of an [n][m] gradient, by way of its block. */
+static const void *back_row(struct section_rows *s, enum gradient gradient, size_t query)
+{
+    const struct attention *a = s->a;
+    size_t bytes = a->keys * dtype_size(a->dtype);
+    if (!s->block || query < first_query(a, s->at) || query >= first_query(a, s->at) + s->at.count) {
+        size_t block = section_rows_block(a, query);
+        struct backward_results results = {.of = {0}};
+        section_rows_close(s);
+        s->at = attention_block(a, block);
+        s->block = malloc(s->at.count * bytes);
+        results.of[gradient] = s->block;
+        if (!s->block || !backward_block_run(s->back, block, &results))
+            return NULL;
+    }
+    return (const char *)s->block + (query - first_query(a, s->at)) * bytes;
+}
+
+static const void *back_block_row(struct section_rows *s, size_t row)
+{
+    return back_row(s, s->section->result->gradient, row);
+}
+
+static bool compute_back_terms(struct section_rows *s, size_t query)
+{
+    const struct attention *a = s->a;
+    size_t head = query / a->queries;
+    const void *scores = NULL;
+    if (s->section->result->gradient == GRADIENT_PRODUCTS && !(scores = back_row(s, GRADIENT_SCORES, query)))
+        return false;
+    if (!s->terms)
+        s->terms = malloc(a->keys * array_width(s->section->t) * dtype_size(a->dtype));
+    if (!s->terms)
+        return false;
+    if (!scores)
+        return backward_jacobian(s->back, head / a->heads, head % a->heads, query % a->queries, s->terms);
+    backward_products(a, scores, s->terms);
+    return true;
+}
+
+static const void *back_terms_row(struct section_rows *s, size_t row)
+{
+    const struct attention *a = s->a;
+    size_t query = row / a->keys;
+    if ((!s->terms || s->query != query) && !compute_back_terms(s, query))
+        return NULL;
+    s->query = query;
+    return (const char *)s->terms + row % a->keys * array_width(s->section->t) * dtype_size(a->dtype);
+}
+
 /* A row of the strided view. */
 static const void *stored_row(struct section_rows *r, size_t row)
 {
@@ -98,9 +148,9 @@ static const void *computed_row(struct section_rows *s, size_t row)
 const void *section_rows_row(struct section_rows *s, size_t row)
 {
     static const void *(*const rows[])(struct section_rows * s, size_t row) = {
-        [SECTION_VIEW] = stored_row,
-        [SECTION_BLOCKS] = computed_row,
-        [SECTION_TERMS] = terms_row,
+        [SECTION_VIEW] = stored_row,           [SECTION_BLOCKS] = computed_row,
+        [SECTION_TERMS] = terms_row,           [SECTION_BACK_BLOCKS] = back_block_row,
+        [SECTION_BACK_TERMS] = back_terms_row,
     };
     return rows[s->section->source](s, row);
 }

@@ -3,14 +3,16 @@
 #define API_REPLY_SECTION_ROWS_H
 
 #include "api/reply/section.h"
+#include "core/backward.h"
 
 /* Reads rows of one section; keeps what it has computed last. One thread each. Initialise with a and section (and
  * `weights` when those of the whole request are in memory); end with section_rows_close. */
 struct section_rows {
     const struct attention *a;
     const struct section *section;
-    const void *weights; /* [b][h][n][m], what contributions multiply; NULL: computed again */
-    void *block;         /* rows of the block `at` */
+    const void *weights;         /* [b][h][n][m], what contributions multiply; NULL: computed again */
+    const struct backward *back; /* of a request that has gradients */
+    void *block;                 /* rows of the block `at` */
     struct attention_rows at;
     void *terms; /* of the query `query` */
     size_t query;

@@ -34,27 +34,72 @@ static void write_axes_of(struct writer *w, const struct section *s)
     writer_array_end(w);
 }
 
+/* --- groups --- */
+
+/* The objects around a section, outermost first: NULL ends them. */
+struct groups {
+    const char *at[3];
+};
+
+static struct groups groups_at(const struct section_list *list, size_t x)
+{
+    struct groups g = {{NULL}};
+    if (x >= list->count || !list->at[x].result)
+        return g;
+    g.at[0] = section_group(&list->at[x]);
+    g.at[1] = section_object(&list->at[x]);
+    return g;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* How many objects both are in. */
+static size_t count_shared(struct groups a, struct groups b)
+{
+    size_t shared = 0;
+    while (a.at[shared] && b.at[shared] && is_same(a.at[shared], b.at[shared]))
+        shared++;
+    return shared;
+}
+
+static size_t depth_of(struct groups g)
+{
+    return g.at[0] == NULL ? 0 : g.at[1] == NULL ? 1 : 2;
+}
+
+static void open_groups(struct writer *w, struct groups from, struct groups to)
+{
+    for (size_t level = count_shared(from, to); level < depth_of(to); level++) {
+        writer_key(w, to.at[level]);
+        writer_object_begin(w);
+    }
+}
+
+static size_t count_closing(struct groups from, struct groups to)
+{
+    return depth_of(from) - count_shared(from, to);
+}
+
 /* As the reply is built: a group of tensors is an object of lists. */
 static void write_axes(struct writer *w, const struct section_list *list)
 {
-    const char *group = NULL;
+    struct groups last = {{NULL}};
     writer_key(w, "axes");
     writer_object_begin(w);
     for (size_t x = 0; x < list->count; x++) {
-        const struct section *s = &list->at[x];
-        const char *own = section_group(s);
-        if (s->source == SECTION_NONE)
+        const struct groups own = groups_at(list, x);
+        if (list->at[x].source == SECTION_NONE)
             continue;
-        if (group && group != own)
+        for (size_t level = count_closing(last, own); level > 0; level--)
             writer_object_end(w);
-        if (own && group != own) {
-            writer_key(w, own);
-            writer_object_begin(w);
-        }
-        group = own;
-        write_axes_of(w, s);
+        open_groups(w, last, own);
+        last = own;
+        write_axes_of(w, &list->at[x]);
     }
-    if (group)
+    for (size_t level = depth_of(last); level > 0; level--)
         writer_object_end(w);
     writer_object_end(w);
 }
@@ -105,17 +150,10 @@ static void write_head(struct buffer *out, const struct section_list *list, cons
 /* --- around each section --- */
 
 struct frame {
+    const struct reply *reply;
     const struct section_list *list;
-    const struct options *options;
-    const struct attention *a;
-    const struct readout *readout;
     struct buffer *out;
 };
-
-static const char *group_at(const struct frame *f, size_t x)
-{
-    return x < f->list->count ? section_group(&f->list->at[x]) : NULL;
-}
 
 /* The object stays open; the comma that separates members comes with the next one. */
 static void write_before(const struct frame *f, size_t x)
@@ -123,25 +161,22 @@ static void write_before(const struct frame *f, size_t x)
     struct writer w = {.out = f->out, .comma = true};
     const struct section *s = &f->list->at[x];
     if (!s->result) {
-        write_head(f->out, f->list, f->options, f->a);
+        write_head(f->out, f->list, f->reply->options, f->reply->a);
         return;
     }
-    if (group_at(f, x) && group_at(f, x) != group_at(f, x - 1)) {
-        writer_key(&w, group_at(f, x));
-        writer_object_begin(&w);
-    }
+    open_groups(&w, groups_at(f->list, x - 1), groups_at(f->list, x));
     writer_key(&w, s->result->name);
     if (s->result->document)
-        reply_document(s->id)->write(&w, f->options, f->a, f->readout);
-    if (section_is_packed(s, &f->options->style))
+        reply_document(s->id)->write(&w, f->reply);
+    if (section_is_packed(s, &f->reply->options->style))
         array_packed(f->out, s->t);
 }
 
 static void write_after(const struct frame *f, size_t x)
 {
-    if (section_is_packed(&f->list->at[x], &f->options->style))
+    if (section_is_packed(&f->list->at[x], &f->reply->options->style))
         buffer_string(f->out, "\"}");
-    if (group_at(f, x) && group_at(f, x) != group_at(f, x + 1))
+    for (size_t level = count_closing(groups_at(f->list, x), groups_at(f->list, x + 1)); level > 0; level--)
         buffer_string(f->out, "}");
     if (x + 1 == f->list->count)
         buffer_string(f->out, "}\n");
@@ -165,11 +200,12 @@ static bool hand_out(struct skeleton *skeleton, size_t count, struct buffer *all
     return true;
 }
 
-bool skeleton_write(struct skeleton *skeleton, const struct section_list *list, const struct options *o,
-                    const struct attention *a, const struct readout *readout, struct arena *arena, struct error *err)
+bool skeleton_write(struct reply *r, struct arena *arena, struct error *err)
 {
+    struct skeleton *skeleton = &r->skeleton;
+    const struct section_list *list = &r->sections;
     struct buffer all = {0};
-    const struct frame frame = {list, o, a, readout, &all};
+    const struct frame frame = {r, list, &all};
     buffer_reserve(&all, USUAL_BYTES);
     for (size_t x = 0; x < list->count; x++) {
         size_t start = all.length;

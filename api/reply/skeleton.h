@@ -2,7 +2,6 @@
 #ifndef API_REPLY_SKELETON_H
 #define API_REPLY_SKELETON_H
 
-#include "api/reply/readout.h"
 #include "api/reply/section.h"
 #include "core/arena.h"
 
@@ -14,9 +13,10 @@ struct skeleton {
     } at[SECTIONS_MAX];
 };
 
-/* Writes the texts into the arena: the head's members (id, dtype, shape, axes, labels, scale), names, brackets of
- * groups, documents. */
-bool skeleton_write(struct skeleton *skeleton, const struct section_list *sections, const struct options *options,
-                    const struct attention *a, const struct readout *readout, struct arena *arena, struct error *err);
+struct reply;
+
+/* Writes the texts of a computed reply into the arena: the head's members (id, dtype, shape, axes, labels, scale),
+ * names, brackets of groups, documents. */
+bool skeleton_write(struct reply *reply, struct arena *arena, struct error *err);
 
 #endif

@@ -62,7 +62,7 @@ static void read_into_tensor(struct decoder *d, const struct option *o, const js
 
 static void list_part(struct buffer *names, enum part part)
 {
-    if (part_kind(part) != PART_IMPLIED)
+    if (part_kind(part) != PART_IMPLIED && part_kind(part) != PART_IMPLIED_GROUP)
         buffer_format(names, "%s%s", names->length == 0 ? "" : ", ", part_name(part));
 }
 
@@ -90,7 +90,7 @@ static void add_included(struct decoder *d, const json_t *name, const struct jso
     const char *text = read_value_text(d, name, at);
     if (!json_is_string(name))
         json_path_fault(d->err, at, "is %s; it must be a name, such as \"weights\".", read_value_type(d, name));
-    else if (text && !include_add(include, text, &suggestion))
+    else if (text && !include_add(include, text, *at->index, &suggestion))
         refuse_included(d, text, at, suggestion);
 }
 
@@ -182,15 +182,21 @@ static void read_pair(struct decoder *d, const struct option *o, const json_t *v
     }
 }
 
+static void read_words(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                       struct read_value_target target)
+{
+    read_list_words(d, o, value, at, target.field);
+}
+
 static read_value *const readers[OPTION_KINDS] = {
-    [OPTION_NUMBER] = read_value_number, [OPTION_INTEGER] = read_value_integer, [OPTION_COUNT] = read_value_count,
-    [OPTION_SIDE] = read_value_side,     [OPTION_BOOLEAN] = read_value_boolean, [OPTION_CHOICE] = read_value_choice,
-    [OPTION_SWITCH] = read_value_switch, [OPTION_STRING] = read_value_string,   [OPTION_STRINGS] = read_strings,
-    [OPTION_INTEGERS] = read_integers,   [OPTION_OFFSETS] = read_integers,      [OPTION_POSITIONS] = read_integers,
-    [OPTION_REALS] = read_reals,         [OPTION_SLOPES] = read_slopes,         [OPTION_TENSOR] = read_into_tensor,
-    [OPTION_BIAS] = read_into_tensor,    [OPTION_ALLOW] = read_into_tensor,     [OPTION_INCLUDE] = read_include,
-    [OPTION_OBJECT] = read_object,       [OPTION_OBJECTS] = read_objects,       [OPTION_MODE] = read_mode,
-    [OPTION_PAIR] = read_pair,
+    [OPTION_TARGET] = read_words,        [OPTION_NUMBER] = read_value_number, [OPTION_INTEGER] = read_value_integer,
+    [OPTION_COUNT] = read_value_count,   [OPTION_SIDE] = read_value_side,     [OPTION_BOOLEAN] = read_value_boolean,
+    [OPTION_CHOICE] = read_value_choice, [OPTION_SWITCH] = read_value_switch, [OPTION_STRING] = read_value_string,
+    [OPTION_STRINGS] = read_strings,     [OPTION_INTEGERS] = read_integers,   [OPTION_OFFSETS] = read_integers,
+    [OPTION_POSITIONS] = read_integers,  [OPTION_REALS] = read_reals,         [OPTION_SLOPES] = read_slopes,
+    [OPTION_TENSOR] = read_into_tensor,  [OPTION_BIAS] = read_into_tensor,    [OPTION_ALLOW] = read_into_tensor,
+    [OPTION_INCLUDE] = read_include,     [OPTION_OBJECT] = read_object,       [OPTION_OBJECTS] = read_objects,
+    [OPTION_MODE] = read_mode,           [OPTION_PAIR] = read_pair,
 };
 
 /* --- objects --- */

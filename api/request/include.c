@@ -3,6 +3,7 @@
 
 #include "api/request/suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct include include_default(void)
@@ -15,14 +16,23 @@ static const struct result *row(size_t id)
     return result_row((enum result_id)id);
 }
 
+static bool is_implied(enum part part)
+{
+    return part_kind(part) == PART_IMPLIED || part_kind(part) == PART_IMPLIED_GROUP;
+}
+
 void include_each(include_visit *visit, void *context)
 {
     for (size_t p = 0; p < PART_COUNT; p++)
-        if (part_kind((enum part)p) != PART_IMPLIED)
+        if (!is_implied((enum part)p))
             visit(context, part_name((enum part)p));
-    for (size_t r = 0; r < RESULT_COUNT; r++)
-        if (result_has_own_name(row(r)))
-            visit(context, row(r)->path);
+    const char *last = "";
+    for (size_t r = 0; r < RESULT_COUNT; r++) {
+        const char *object = result_object_path(row(r));
+        if (result_has_own_name(row(r)) && (!object || strcmp(object, last) != 0))
+            visit(context, object ? object : row(r)->path);
+        last = object ? object : "";
+    }
 }
 
 static void consider(void *suggestion, const char *name)
@@ -41,16 +51,34 @@ static const char *find_close(const char *name)
     return suggestion.best;
 }
 
-bool include_add(struct include *include, const char *name, const char **suggestion)
+static bool add_part(struct include *include, const char *name, size_t at)
 {
     for (size_t p = 0; p < PART_COUNT; p++)
-        if (part_kind((enum part)p) != PART_IMPLIED && strcmp(name, part_name((enum part)p)) == 0)
+        if (!is_implied((enum part)p) && strcmp(name, part_name((enum part)p)) == 0) {
+            include->part_at[p] = include->part[p] ? include->part_at[p] : at;
             return include->part[p] = true;
-    for (size_t r = 0; r < RESULT_COUNT; r++)
-        if (result_has_own_name(row(r)) && strcmp(name, row(r)->path) == 0)
-            return include->result[r] = true;
-    *suggestion = find_close(name);
+        }
     return false;
+}
+
+/* A name of its own, or that of the object which it is a member of. */
+static bool is_called(const struct result *result, const char *name)
+{
+    const char *object = result_object_path(result);
+    return result_has_own_name(result) && strcmp(name, object ? object : result->path) == 0;
+}
+
+bool include_add(struct include *include, const char *name, size_t at, const char **suggestion)
+{
+    bool found = add_part(include, name, at);
+    for (size_t r = 0; r < RESULT_COUNT; r++)
+        if (is_called(row(r), name)) {
+            include->result_at[r] = include->result[r] ? include->result_at[r] : at;
+            found = include->result[r] = true;
+        }
+    if (!found)
+        *suggestion = find_close(name);
+    return found;
 }
 
 static bool is_brought_by_part(const struct include *include, enum result_id id)
@@ -81,9 +109,13 @@ static const char *part_lacks(enum part part, const struct attention *a)
     return first;
 }
 
-static bool refuse(const char *name, const char *lack, struct error *err)
+/* Gradients are refused at the entry that names them. */
+static bool refuse(enum part part, const char *name, size_t at, const char *lack, struct error *err)
 {
-    return error_set(err, ERROR_INVALID, "include", "This request has no %s: %s.", name, lack);
+    char pointer[40] = "include";
+    if (part == PART_GRADIENTS)
+        snprintf(pointer, sizeof pointer, "include.%zu", at);
+    return error_set(err, ERROR_INVALID, pointer, "This request has no %s: %s.", name, lack);
 }
 
 bool include_check(const struct include *include, const struct attention *a, struct error *err)
@@ -92,12 +124,12 @@ bool include_check(const struct include *include, const struct attention *a, str
     for (size_t p = 0; p < PART_COUNT; p++) {
         const char *lack = include->part[p] ? part_lacks((enum part)p, a) : NULL;
         if (lack)
-            good = refuse(part_name((enum part)p), lack, err);
+            good = refuse((enum part)p, part_name((enum part)p), include->part_at[p], lack, err);
     }
     for (size_t r = 0; r < RESULT_COUNT; r++) {
         const char *lack = include->result[r] ? result_lacks(row(r), a) : NULL;
         if (lack)
-            good = refuse(row(r)->path, lack, err);
+            good = refuse(row(r)->part, row(r)->path, include->result_at[r], lack, err);
     }
     return good;
 }

@@ -9,15 +9,16 @@
 
 struct include {
     bool part[PART_COUNT];
-    bool result[RESULT_COUNT]; /* asked for by a name of its own, steps.NAME */
+    bool result[RESULT_COUNT];                           /* asked for by a name of its own, steps.NAME */
+    size_t part_at[PART_COUNT], result_at[RESULT_COUNT]; /* where in the list */
 };
 
 /* The default: output and weights. */
 struct include include_default(void);
 
-/* Adds the one called `name` ("weights", "steps.scores"); naming one twice is the same as once. False when there is no
- * such name; *suggestion is then a close one or NULL. */
-bool include_add(struct include *include, const char *name, const char **suggestion);
+/* Adds the one called `name` ("weights", "steps.scores"), entry `at` of the list; naming one twice is the same as once.
+ * False when there is no such name; *suggestion is then a close one or NULL. */
+bool include_add(struct include *include, const char *name, size_t at, const char **suggestion);
 
 /* Calls `visit` for every name that include_add takes. */
 typedef void include_visit(void *context, const char *name);

@@ -32,6 +32,7 @@ enum option_kind {
     OPTION_OBJECT,    /* an object of `inner` */
     OPTION_MODE,      /* OPTION_SWITCH or OPTION_OBJECT */
     OPTION_PAIR,      /* an object of `inner`, or one list for both of its members */
+    OPTION_TARGET,    /* struct words: a string, a list of strings and nulls, or a list of such lists */
     OPTION_OBJECTS,   /* struct objects: a list of objects of `inner`, each in a struct of its own of `size` bytes */
     OPTION_KINDS
 };
@@ -39,6 +40,14 @@ enum option_kind {
 struct strings {
     const char *const *values; /* NULL: absent */
     size_t count;
+};
+
+/* Words by row. */
+struct words {
+    const char *const *values; /* NULL: absent; an entry is NULL for null */
+    size_t count;
+    size_t rows; /* 0: one flat list; otherwise [rows][count / rows] */
+    bool scalar; /* given as a bare string */
 };
 
 struct objects {

@@ -68,9 +68,30 @@ static const struct option past[] = {
     {"v", OPTION_TENSOR, "", .required = true, AT(attention.past_v), .shape = "[p][d_v], [h_kv][p][d_v] or [b][h_kv][p][d_v]", .meaning = "earlier values, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
 };
 
+static const struct option backward_cell[] = {
+    {"query", OPTION_INTEGER, "", .required = true, FROM(0), AT(backward.cell.query), .meaning = "which query, from 0", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
+    {"feature", OPTION_INTEGER, "", .required = true, FROM(0), AT(backward.cell.feature), .meaning = "which number of the output's last axis, from 0", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":1}}"},
+    {"head", OPTION_INTEGER, "0", FROM(0), AT(backward.cell.head), GIVEN(backward.cell.has_head), .meaning = "which head, where `output` has that axis", .example = "\"q\":[[[1,0]]],\"k\":[[[1,0]]],\"v\":[[[2,3]]],\"backward\":{\"cell\":{\"query\":0,\"feature\":0,\"head\":0}}"},
+    {"batch", OPTION_INTEGER, "0", FROM(0), AT(backward.cell.batch), GIVEN(backward.cell.has_batch), .meaning = "which batch, where `output` has that axis", .example = "\"q\":[[[[1,0]]]],\"k\":[[[[1,0]]]],\"v\":[[[[2,3]]]],\"backward\":{\"cell\":{\"query\":0,\"feature\":0,\"batch\":0}}"},
+};
+
+static const struct option backward[] = {
+    {"output", OPTION_TENSOR, "", AT(backward.output), .shape = "like `output`", .meaning = "dL/d output, any upstream gradient", .example = "\"backward\":{\"output\":[[1,0],[0,1]]}"},
+    {"cell", OPTION_OBJECT, "", INNER("OutputCell", backward_cell), GIVEN(backward.has_cell), .meaning = "L is that one number of `output`", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
+    {"target", OPTION_TARGET, "", AT(backward.target), .shape = "[b]; with readout.rows \"all\" [n] or [b][n]", .meaning = "L = mean of -ln p(target) over the rows that count; the reply gets `loss` and `row_loss`", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]},\"backward\":{\"target\":\"no\"}"},
+};
+
+static const struct option step[] = {
+    {"rate", OPTION_NUMBER, "", .required = true, AT(rate), .meaning = "r of value - r * gradient; any finite number", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
+};
+
 static const struct option readout[] = {
     {"w", OPTION_TENSOR, "", .required = true, AT(attention.readout_w), .shape = "[d_out][vocabulary]", .meaning = "one column per word", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
     {"tokens", OPTION_STRINGS, "", .required = true, AT(readout_tokens), .shape = "[vocabulary]", .meaning = "the words", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
+    {"rows", OPTION_SWITCH, "\"last\"", CHOICES("last", "all"), AT(readout.all_rows), .meaning = "which output rows are scored: the last query's, or every one", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"],\"rows\":\"all\"}"},
+    {"temperature", OPTION_NUMBER, "1", FROM(0), .above = true, AT(readout.temperature), GIVEN(readout.has_temperature), .meaning = "logits are divided by it", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"],\"temperature\":0.5}"},
+    {"top_k", OPTION_INTEGER, "", FROM(1), AT(readout.top_k), GIVEN(readout.has_top_k), .meaning = "only so many words stay, the likeliest; at most the vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"],\"top_k\":1}"},
+    {"top_p", OPTION_NUMBER, "", .minimum = 0, .maximum = 1, .above = true, AT(readout.top_p), GIVEN(readout.has_top_p), .meaning = "only the smallest set of likeliest words whose probabilities reach it stays", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"],\"top_p\":0.9}"},
 };
 
 static const struct option tokens[] = {
@@ -85,6 +106,9 @@ static const struct option attention[] = {
     {"k", OPTION_TENSOR, "", AT(attention.k), .shape = "like q, with m rows and h_kv heads", .meaning = "keys", .example = "\"k\":[[1,0],[0,1],[1,1]]"},
     {"v", OPTION_TENSOR, "", AT(attention.v), .shape = "like k, d_v wide", .meaning = "values", .example = "\"v\":[[1,2],[3,4],[5,6]]"},
     {"x", OPTION_TENSOR, "", AT(attention.x), .shape = "[n][d_model] or [b][n][d_model]", .meaning = "in place of q, k, v: what they are projected from", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
+    {"ids", OPTION_POSITIONS, "", .minimum = 0, .maximum = HUGE_VAL, AT(attention.ids), .shape = "[n] or [b][n]", .meaning = "in place of x: which rows of embedding it is made of", .example = "\"ids\":[1,0],\"embedding\":[[1,2],[3,4]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
+    {"embedding", OPTION_TENSOR, "", AT(attention.embedding), .shape = "[vocabulary][d_model]", .meaning = "one row per id", .example = "\"ids\":[1,0],\"embedding\":[[1,2],[3,4]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
+    {"positions", OPTION_SWITCH, "\"none\"", CHOICES("none", "sinusoidal"), AT(attention.sinusoidal), .meaning = "added to x: sin(p 10000^(-2t/D)) at feature 2t, the cosine at 2t + 1; p starts at the length of the past", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"positions\":\"sinusoidal\""},
     {"context", OPTION_TENSOR, "x", AT(attention.context), .shape = "[m][d_context] or [b][m][d_context]", .meaning = "what keys and values are projected from (cross-attention)", .example = "\"x\":[[1,2]],\"context\":[[3,4,5]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1],[1]],\"w_v\":[[1],[1],[0]]"},
     {"w_q", OPTION_TENSOR, "", AT(attention.w_q), .shape = "[d_model][h d_k]", .meaning = "projection of the queries", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
     {"w_k", OPTION_TENSOR, "", AT(attention.w_k), .shape = "[d_context][h_kv d_k]", .meaning = "projection of the keys", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]]"},
@@ -103,8 +127,10 @@ static const struct option attention[] = {
     {"dropout", OPTION_OBJECT, "", INNER("Dropout", dropout), GIVEN(attention.has_dropout), .meaning = "on the weights, deterministic", .example = "\"dropout\":{\"p\":0.1,\"seed\":1}"},
     {"rope", OPTION_OBJECT, "", INNER("Rope", rope), GIVEN(attention.rope.on), .meaning = "rotary embedding of q and the new k", .example = "\"rope\":{}"},
     {"past", OPTION_OBJECT, "", INNER("Past", past), .meaning = "earlier keys and values, put before k and v, as `present` returns them", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
-    {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax"), AT(attention.variant), .meaning = "the last two are counterexamples: Q (K^T V), and zeroing weights after softmax", .example = "\"variant\":\"linear\""},
+    {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax", "mask_with_zero"), AT(attention.variant), .meaning = "all but the first are counterexamples: Q (K^T V); zeroing weights after softmax; hiding scores with 0", .example = "\"variant\":\"linear\""},
     {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
+    {"backward", OPTION_OBJECT, "", INNER("Backward", backward), GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
+    {"step", OPTION_OBJECT, "", INNER("Step", step), GIVEN(has_step), .meaning = "with backward: the reply adds `updated`, what the request's own numbers become", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
     {"include", OPTION_INCLUDE, "[\"output\",\"weights\"]", AT(include), GIVEN(has_include), .meaning = "what comes back", .example = "\"include\":[\"output\",\"steps\"]"},
     {"tokens", OPTION_PAIR, "", INNER("Tokens", tokens), .shape = "[n]", .meaning = "labels, echoed as `labels`; one list when n = m", .example = "\"tokens\":{\"query\":[\"a\",\"b\"],\"key\":[\"c\",\"d\",\"e\"]}"},
     {"decimals", OPTION_INTEGER, "", .minimum = 0, .maximum = 17, AT(style.decimals), GIVEN(style.rounded), .meaning = "places to which printed numbers are rounded, `scale` excepted", .example = "\"decimals\":3"},
@@ -162,9 +188,10 @@ static void add_example(const struct option_table *table, const char *name, cons
 
 void options_example(const struct option_table *table, const struct option *option, struct buffer *out)
 {
-    bool form_b = begins_with(option->example, "x");
+    bool whole = begins_with(option->example, "x") || begins_with(option->example, "ids") ||
+                 (begins_with(option->example, "q") && strstr(option->example, "\"k\":"));
     buffer_string(out, "{");
-    for (const char *name = "qkv"; !form_b && *name; name++)
+    for (const char *name = "qkv"; !whole && *name; name++)
         add_example(table, (const char[]){*name, '\0'}, option->example, out);
     if (table == options_explain_table())
         add_example(table, "cell", option->example, out);

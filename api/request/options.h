@@ -12,8 +12,34 @@ struct cell {
     int64_t query, key, head, batch;
 };
 
+/* Where the way back starts: dL/d output, one number of the output, or a loss. */
+struct output_cell {
+    int64_t query, feature, head, batch;
+    bool has_head, has_batch;
+};
+
+struct backward_options {
+    struct tensor output;
+    bool has_cell;
+    struct output_cell cell;
+    struct words target;
+};
+
+/* What a readout scores and how it leaves words out. */
+struct readout_options {
+    bool all_rows;
+    double temperature;
+    bool has_temperature, has_top_k, has_top_p;
+    int64_t top_k;
+    double top_p;
+};
+
 struct options {
     struct attention_request attention;
+    struct backward_options backward;
+    bool has_step;
+    double rate; /* of the step */
+    struct readout_options readout;
     bool has_include;
     struct include include;
     struct style style;
@@ -33,6 +59,9 @@ struct options options_default(void);
 /* A whole request that uses the option of the table (one of the two): its example, beside q, k, v of two queries and
  * three keys where those fit, and a cell where one is needed. */
 void options_example(const struct option_table *table, const struct option *option, struct buffer *out);
+
+/* What follows from options together: gradients are included where `backward` is given and `include` is not. */
+void options_complete(struct options *options);
 
 /* What a reply in text needs: all steps unless `include` says otherwise; ERROR_INVALID for base64, which has no such
  * form. */

@@ -1,8 +1,17 @@
 /* What only the reply needs of a request, checked. */
 #include "api/request/options.h"
 
+#include "api/request/backward_check.h"
+
 #include <math.h>
 #include <stdio.h>
+
+void options_complete(struct options *o)
+{
+    if (o->attention.backward && !o->has_include)
+        o->include.part[PART_GRADIENTS] = true;
+    o->attention.has_target = o->backward.target.values != NULL;
+}
 
 bool options_for_text(struct options *o, struct error *err)
 {
@@ -75,12 +84,24 @@ static bool check_float32(const struct attention_request *r, struct error *err)
     return good & fit(r->mask.alibi_slopes, "mask.alibi", err);
 }
 
+/* Ranges that depend on the vocabulary, and rows that a readout cannot have. */
+static bool check_readout(const struct options *o, const struct attention *a, struct error *err)
+{
+    const struct readout_options *r = &o->readout;
+    if (o->readout_tokens.values && r->has_top_k && (uint64_t)r->top_k > a->vocabulary)
+        return error_set(err, ERROR_INVALID, "readout.top_k", "top_k is %lld; the vocabulary has %zu words.",
+                         (long long)r->top_k, a->vocabulary);
+    return true;
+}
+
 bool options_check(const struct options *o, const struct attention *a, struct error *err)
 {
     bool good = check_tokens(o, a, err);
     good &= include_check(&o->include, a, err);
     good &= check_style(o, err);
     good &= check_float32(&o->attention, err);
+    good &= backward_check(o, a, err);
+    good &= check_readout(o, a, err);
     if (o->readout_tokens.values)
         good &= check_labels(o->readout_tokens, o->attention.readout_w.shape[1], "readout.tokens",
                              "columns of readout.w", err);

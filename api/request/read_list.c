@@ -147,3 +147,69 @@ void read_list_strings(struct decoder *d, const struct option *o, const json_t *
     }
     copy_strings(d, value, out);
 }
+
+/* --- words of rows --- */
+
+static const char *copy_word(struct decoder *d, const json_t *value)
+{
+    size_t bytes = json_string_length(value) + 1;
+    char *copy = arena_alloc(d->arena, bytes, d->err);
+    return copy ? memcpy(copy, json_string_value(value), bytes) : NULL;
+}
+
+/* Entries of a list, strings or null, copied to `out`. */
+static bool read_words_of(struct decoder *d, const struct option *o, const json_t *list, const struct json_path *at,
+                          const char **out)
+{
+    size_t index;
+    json_t *entry;
+    json_array_foreach((json_t *)list, index, entry)
+    {
+        const struct json_path element = {.parent = at, .index = &index, .rank = 1};
+        const char *text = json_is_string(entry) ? read_value_text(d, entry, &element) : NULL;
+        if (!text && !json_is_null(entry))
+            return json_is_string(entry) ? false : read_value_refuse(d, o, entry, &element);
+        out[index] = text ? copy_word(d, entry) : NULL;
+        if (text && !out[index])
+            return false;
+    }
+    return true;
+}
+
+static bool read_rows_of_words(struct decoder *d, const struct option *o, const json_t *value,
+                               const struct json_path *at, size_t count, const char **out)
+{
+    size_t index;
+    json_t *row;
+    json_array_foreach((json_t *)value, index, row)
+    {
+        const struct json_path element = {.parent = at, .index = &index, .rank = 1};
+        if (!json_is_array(row) || json_array_size(row) != count)
+            return json_path_fault(d->err, &element, "must be a list of %zu words, like its first sibling.", count);
+        if (!read_words_of(d, o, row, &element, out + index * count))
+            return false;
+    }
+    return true;
+}
+
+void read_list_words(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                     struct words *out)
+{
+    bool nested = json_is_array(json_array_get(value, 0));
+    size_t rows = nested ? json_array_size(value) : 0;
+    size_t count = nested ? json_array_size(json_array_get(value, 0)) : json_array_size(value);
+    bool bare = json_is_string(value);
+    if (!bare && (!json_is_array(value) || count == 0 || document_matrix(d->document, value))) {
+        read_value_refuse(d, o, value, at);
+        return;
+    }
+    size_t all = bare ? 1 : nested ? rows * count : count;
+    const char **values = decoder_count(d, all) ? arena_calloc(d->arena, all, sizeof *values, d->err) : NULL;
+    if (!values)
+        return;
+    bool good = bare     ? (values[0] = read_value_text(d, value, at) ? copy_word(d, value) : NULL) != NULL
+                : nested ? read_rows_of_words(d, o, value, at, count, values)
+                         : read_words_of(d, o, value, at, values);
+    if (good)
+        *out = (struct words){values, all, rows, bare};
+}

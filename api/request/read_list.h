@@ -12,4 +12,8 @@ void read_list_reals(struct decoder *d, const struct option *option, const json_
 void read_list_strings(struct decoder *d, const struct option *option, const json_t *value, const struct json_path *at,
                        struct strings *out);
 
+/* Words of rows: a string, a list of strings and nulls, or a list of such lists, equally long. */
+void read_list_words(struct decoder *d, const struct option *option, const json_t *value, const struct json_path *at,
+                     struct words *out);
+
 #endif

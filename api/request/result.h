@@ -3,16 +3,17 @@
 #ifndef API_REQUEST_RESULT_H
 #define API_REQUEST_RESULT_H
 
-#include "core/attention.h"
+#include "core/gradient.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum part_kind {
-    PART_ONE,     /* one result of the same name */
-    PART_GROUP,   /* an object of results */
-    PART_BY_NAME, /* the same, and each may be asked for alone, as GROUP.NAME */
-    PART_IMPLIED, /* one result, no name of `include`: there when the request gives what it is made of */
+    PART_ONE,           /* one result of the same name */
+    PART_GROUP,         /* an object of results */
+    PART_BY_NAME,       /* the same, and each may be asked for alone, as GROUP.NAME */
+    PART_IMPLIED,       /* one result, no name of `include`: there when the request gives what it is made of */
+    PART_IMPLIED_GROUP, /* the same of an object of results */
 };
 
 /* id, name, kind, meaning; in the order in which they stand in a reply. */
@@ -28,7 +29,12 @@ enum part_kind {
       "the bill: operations of each step, bytes of scores and of the key/value cache, for this head layout and " \
       "others") \
     X(READOUT, "readout", PART_IMPLIED, "words by their probability") \
-    X(STEPS, "steps", PART_BY_NAME, "every step that the request has, but products and contributions")
+    X(STEPS, "steps", PART_BY_NAME, "every step that the request has, but products and contributions") \
+    X(LOSS, "loss", PART_IMPLIED, "mean of row_loss over the rows that count") \
+    X(ROW_LOSS, "row_loss", PART_IMPLIED, "-ln p(target), null where a row does not count") \
+    X(GRADIENTS, "gradients", PART_BY_NAME, \
+      "with backward: the gradient of L by everything that led to it, but jacobian and products") \
+    X(UPDATED, "updated", PART_IMPLIED_GROUP, "value - rate * gradient, with step")
 
 enum part {
 #define PART_ID(id, name, kind, meaning) PART_##id,
@@ -76,7 +82,25 @@ enum part {
 /* JSON of their own: id, part, name. */
 #define DOCUMENTS(X) \
     X(COST, COST, "cost") \
-    X(READOUT, READOUT, "readout")
+    X(READOUT, READOUT, "readout") \
+    X(LOSS, LOSS, "loss") \
+    X(ROW_LOSS, ROW_LOSS, "row_loss")
+
+/* What a step changes: id of the gradient, name. */
+#define UPDATES(X) \
+    X(READOUT_W, "readout_w") \
+    X(W_O, "w_o") \
+    X(B_O, "b_o") \
+    X(Q, "q") \
+    X(K, "k") \
+    X(V, "v") \
+    X(EMBEDDING, "embedding") \
+    X(W_Q, "w_q") \
+    X(W_K, "w_k") \
+    X(W_V, "w_v") \
+    X(B_Q, "b_q") \
+    X(B_K, "b_k") \
+    X(B_V, "b_v")
 
 enum result_id {
 #define COMPUTED_ID(id, part, name, quantity, axes) RESULT_##id,
@@ -85,8 +109,12 @@ enum result_id {
 #define MASK_ID(id, name, axes, traits, formula) RESULT_MASK_##id,
 #define STATISTIC_ID(id, name, axes, traits, formula) RESULT_STATS_##id,
 #define STEP_ID(id, name, axes, traits, formula) RESULT_STEPS_##id,
+#define GRADIENT_ID(id, name, kind, object, member, formula) RESULT_GRADIENTS_##id,
+#define UPDATE_ID(id, name) RESULT_UPDATED_##id,
     COMPUTED(COMPUTED_ID) OPERANDS(OPERAND_ID) MASKS(MASK_ID) STATISTICS(STATISTIC_ID) DOCUMENTS(DOCUMENT_ID)
-        STEPS(STEP_ID)
+        STEPS(STEP_ID) GRADIENTS(GRADIENT_ID) UPDATES(UPDATE_ID)
+#undef GRADIENT_ID
+#undef UPDATE_ID
 #undef COMPUTED_ID
 #undef OPERAND_ID
 #undef DOCUMENT_ID
@@ -105,6 +133,8 @@ struct result {
     const char *title;        /* in text, where it is no quantity */
     bool plain;               /* nested arrays also where tensors are base64 */
     bool document;            /* no tensor: JSON of its own */
+    const char *object;       /* inside its group, the object that it is a member of; or NULL */
+    enum gradient gradient;   /* what it is, or what a step takes; GRADIENT_COUNT: neither */
 };
 
 const struct result *result_row(enum result_id id);
@@ -119,6 +149,9 @@ bool part_is_group(enum part part);
 
 /* Whether `include` takes results[id] by a name of its own, "steps.scores". */
 bool result_has_own_name(const struct result *result);
+
+/* "gradients.inputs" where results[id] is a member of that object of a group, or NULL. */
+const char *result_object_path(const struct result *result);
 
 /* Large ones come only by that name. */
 bool result_is_opt_in(const struct result *result);

@@ -159,7 +159,7 @@ static const struct {
     {"\"include\":[\"output\\u0000s\"]", "include.0", "NUL"},
     {"\"id\":\"\\u0000\"", "id", "NUL character at byte 0"},
     {"\"tokens\":[\"a\",\"b\\u0000\"]", "tokens.1", "NUL character at byte 1"},
-    {"\"tokens\":[null,\"b\"]", "tokens", "it must be a list of strings"},
+    {"\"tokens\":[null,\"b\"]", "tokens.0", "must be a string"},
     {"\"sinks\":[\"-Infinity\"]", "sinks", "must be a list of numbers"},
     {"\"nonfinite\":\"NaN\"", "nonfinite", "\"null\" or \"string\""},
     {"\"encoding\":\"hex\"", "encoding", "\"json\" or \"base64\""},

@@ -144,6 +144,7 @@ bool slope_try(struct slope *slope, struct pool *pool, struct draw *draw, struct
     struct attention *a = &trial->attention;
     struct attention_results results = {.of = {NULL}};
     atomic_bool cancel = false;
+    trial->request.backward = true;
     if (!attention_check(a, &trial->request, err) || !attention_prepare(a, trial->arena, pool, err))
         return false;
     results.of[QUANTITY_OUTPUT] = trial_room(trial, QUANTITY_OUTPUT);
