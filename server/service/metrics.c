@@ -10,14 +10,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define METHODS (METHOD_OTHER + 1)
-#define STATUSES 24
-
-/* 0 stands for a request without a reply, and for any status that is not listed. */
-static const unsigned statuses[STATUSES] = {0,   200, 204, 304, 400, 401, 404, 405, 406, 408, 411,
-                                            413, 414, 415, 417, 422, 429, 431, 500, 501, 503, 505};
-
 enum {
 #define PROBLEM_INDEX(code, status, slug, title, advice) INDEX_##code,
     PROBLEMS(PROBLEM_INDEX)
@@ -25,7 +20,12 @@ enum {
         PROBLEM_COUNT
 };
 
+#define SUCCESSES 4
+#define STATUSES (SUCCESSES + PROBLEM_COUNT)
+
 struct metrics {
+    unsigned statuses[STATUSES]; /* each once, in their order; 0: a request without a reply, or any other status */
+    size_t status_count;
     uint64_t requests[ROUTE_MAX + 1][METHODS][STATUSES]; /* the last route: unknown paths */
     struct histogram durations[ROUTE_MAX + 1];
     struct histogram computing[ROUTE_MAX + 1];
@@ -34,9 +34,30 @@ struct metrics {
     uint64_t numbers;
 };
 
+/* Keeps the order; one that is there already is not added again. */
+static void add_status(struct metrics *m, unsigned status)
+{
+    size_t at = m->status_count;
+    while (at > 0 && m->statuses[at - 1] > status)
+        at--;
+    if (at > 0 && m->statuses[at - 1] == status)
+        return;
+    memmove(&m->statuses[at + 1], &m->statuses[at], (m->status_count - at) * sizeof *m->statuses);
+    m->statuses[at] = status;
+    m->status_count++;
+}
+
 struct metrics *metrics_new(void)
 {
-    return calloc(1, sizeof(struct metrics));
+    static const unsigned statuses[STATUSES] = {0, 200, 204, 304,
+#define PROBLEM_STATUS(code, status, slug, title, advice) status,
+                                                PROBLEMS(PROBLEM_STATUS)
+#undef PROBLEM_STATUS
+    };
+    struct metrics *m = calloc(1, sizeof *m);
+    for (size_t x = 0; m && x < STATUSES; x++)
+        add_status(m, statuses[x]);
+    return m;
 }
 
 void metrics_free(struct metrics *metrics)
@@ -44,10 +65,10 @@ void metrics_free(struct metrics *metrics)
     free(metrics);
 }
 
-static size_t find_status(unsigned status)
+static size_t find_status(const struct metrics *m, unsigned status)
 {
-    for (size_t i = 1; i < STATUSES; i++)
-        if (statuses[i] == status && status != 0)
+    for (size_t i = 1; i < m->status_count; i++)
+        if (m->statuses[i] == status)
             return i;
     return 0;
 }
@@ -60,7 +81,7 @@ static double seconds_of(int64_t nanoseconds)
 void metrics_record(struct metrics *m, const struct metrics_request *r)
 {
     size_t route = r->route ? route_index(r->route) : ROUTE_MAX;
-    m->requests[route][r->method][find_status(r->status)]++;
+    m->requests[route][r->method][find_status(m, r->status)]++;
     histogram_add(&m->durations[route], histogram_seconds(), seconds_of(r->duration));
     histogram_add(&m->sizes_in, histogram_bytes(), (double)r->bytes_in);
     histogram_add(&m->sizes_out, histogram_bytes(), (double)r->bytes_out);
@@ -92,10 +113,10 @@ static const char *name_route(size_t index)
 static void write_route_requests(const struct metrics *m, size_t route, struct buffer *out)
 {
     for (size_t method = 0; method < METHODS; method++)
-        for (size_t status = 0; status < STATUSES; status++)
+        for (size_t status = 0; status < m->status_count; status++)
             if (m->requests[route][method][status] > 0)
                 buffer_format(out, "attnd_http_requests_total{route=\"%s\",method=\"%s\",code=\"%u\"} %" PRIu64 "\n",
-                              name_route(route), request_head_method_name((enum method)method), statuses[status],
+                              name_route(route), request_head_method_name((enum method)method), m->statuses[status],
                               m->requests[route][method][status]);
 }
 
