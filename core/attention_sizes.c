@@ -1,6 +1,7 @@
 /* How much there is of everything, and how rows are cut into blocks. */
 #include "core/attention.h"
 
+/* Rows of a table may say the same. NOLINTBEGIN(bugprone-branch-clone) */
 size_t attention_extent(const struct attention *a, enum axis axis)
 {
     switch (axis) {
@@ -30,6 +31,7 @@ bool attention_has_axis(const struct attention *a, enum axis axis)
     }
     return false;
 }
+/* NOLINTEND(bugprone-branch-clone) */
 
 /* The axes `first`, first + 1, .. multiplied; (size_t)-1 when that does not fit. */
 static size_t multiply_axes(const struct attention *a, const enum axis *axes, size_t first)

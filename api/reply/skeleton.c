@@ -91,7 +91,7 @@ static void write_axes(struct writer *w, const struct section_list *list)
     writer_object_begin(w);
     for (size_t x = 0; x < list->count; x++) {
         const struct groups own = groups_at(list, x);
-        if (list->at[x].source == SECTION_NONE)
+        if (!list->at[x].result || list->at[x].source == SECTION_NONE)
             continue;
         for (size_t level = count_closing(last, own); level > 0; level--)
             writer_object_end(w);
