@@ -26,7 +26,7 @@ START_TEST(every_name_is_taken_and_none_is_there_twice)
     for (size_t x = 0; x < names.count; x++) {
         struct include include = {0};
         const char *suggestion = NULL;
-        ck_assert_msg(include_add(&include, names.at[x], &suggestion), "%s", names.at[x]);
+        ck_assert_msg(include_add(&include, names.at[x], 0, &suggestion), "%s", names.at[x]);
         for (size_t y = 0; y < x; y++)
             ck_assert_str_ne(names.at[x], names.at[y]);
     }
@@ -45,7 +45,7 @@ START_TEST(a_name_brings_what_it_says)
         const char *suggestion = NULL;
         size_t brought = 0;
         struct error err = {0};
-        include_add(&include, names.at[x], &suggestion);
+        include_add(&include, names.at[x], 0, &suggestion);
         for (size_t r = 0; r < RESULT_COUNT; r++) {
             const struct result *row = result_row((enum result_id)r);
             if (!include_wants(&include, &a, (enum result_id)r))
