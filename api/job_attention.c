@@ -105,7 +105,12 @@ static bool check_explain(struct job *job, struct error *err)
 static double count_flops(const struct job *job)
 {
     const struct attention *a = &read_state(job)->attention;
-    return cost_count(a, cost_own(a)).total + way_back_flops(a);
+    double flops = cost_count(a, cost_own(a)).total + way_back_flops(a);
+    if (a->request->latent.on)
+        flops += latent_flops(a);
+    if (a->request->quantize.on) /* the exact result, and both once more to compare them */
+        flops = 4 * flops + quantize_flops(&a->quantized_k) + quantize_flops(&a->quantized_v);
+    return flops;
 }
 
 static size_t count_numbers(const struct job *job)
@@ -121,15 +126,28 @@ static double count_room(const struct job *job)
     double keys = (double)a->kv_heads * (double)a->keys;
     double width = (double)(a->d_k + a->d_v);
     double numbers = (double)a->batch * ((queries + 2 * keys) * width + (double)a->queries * (double)a->d_out);
+    if (a->request->latent.on)
+        numbers += latent_numbers(a);
+    if (a->request->quantize.on)
+        numbers += quantize_numbers(&a->quantized_k) + quantize_numbers(&a->quantized_v);
     return (double)dtype_size(a->dtype) * (numbers + way_back_numbers(a, &read_state(job)->reply.sections));
 }
 
 /* --- computing and encoding --- */
 
+/* Shows it keys and values of the heads? An absorbed request does not make them by itself. */
+static bool shows_keys(const struct job *job)
+{
+    const struct section_list *list = &read_state(job)->reply.sections;
+    return job->operations == job_explain() || job->format == JOB_TEXT || section_find(list, RESULT_INPUTS_K) ||
+           section_find(list, RESULT_STEPS_CONTRIBUTIONS);
+}
+
 static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     struct attention_job *s = state_of(job);
     return attention_prepare(&s->attention, job->arena, pool, err) &&
+           (!s->attention.inner || !shows_keys(job) || latent_expand(&s->attention, job->arena, pool, err)) &&
            reply_compute(&s->reply, pool, cancel, job->arena, err);
 }
 

@@ -41,12 +41,11 @@ static bool check_past(struct attention *a, struct error *err)
                          "latent and rope_key are the past of latent; a past of this request has k and v.");
     const struct named_tensor k = {"past.k", r->past_k};
     const struct named_tensor v = {"past.v", r->past_v};
-    if (!k.t.data && !v.t.data)
+    if (!r->has_past && !k.t.data && !v.t.data)
         return true;
-    bool good = shape_error_present(k, "a past has both k and v", err);
-    if (!(good & shape_error_present(v, "a past has both k and v", err)))
-        return false;
-    good = check_past_one(a, k, a->d_k, err);
+    if (!k.t.data || !v.t.data)
+        return error_set(err, ERROR_INVALID, "past", "past lacks its member \"%s\".", k.t.data ? "v" : "k");
+    bool good = check_past_one(a, k, a->d_k, err);
     if (!(good & check_past_one(a, v, a->d_v, err)))
         return false;
     a->past = k.t.shape[k.t.rank - 2];
@@ -187,6 +186,11 @@ static bool has_dropout(const struct attention_request *r)
     return r->has_dropout;
 }
 
+static bool has_head_keys(const struct attention_request *r)
+{
+    return !r->latent.on || !r->latent.absorbed;
+}
+
 static const struct {
     enum quantity_trait trait;
     bool (*met)(const struct attention_request *r);
@@ -197,6 +201,7 @@ static const struct {
     {NEEDS_SOFTCAP, has_softcap, "softcap would bring it"},
     {NEEDS_BIAS, has_bias, "mask.bias or mask.alibi would bring it"},
     {NEEDS_DROPOUT, has_dropout, "dropout would bring it"},
+    {NEEDS_HEAD_KEYS, has_head_keys, "the absorbed form of latent has no keys of heads; the expanded one has"},
 };
 
 const char *attention_lacks(const struct attention *a, enum quantity quantity)

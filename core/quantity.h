@@ -19,7 +19,14 @@
     X(FEATURE_V, "feature", d_v, true) \
     X(OUTPUT_FEATURE, "feature", d_out, true) \
     X(NEW_KEY, "key", keys - a->past, true) \
-    X(WORD, "word", vocabulary, true)
+    X(WORD, "word", vocabulary, true) \
+    X(NO_HEAD, "head", heads, false) \
+    X(SHARED_ROW, "group", keys, true) \
+    X(SHARED_COLUMN, "group", d_k, true) \
+    X(FEATURE_LATENT, "feature", latent.d_c, true) \
+    X(FEATURE_QUERY_LATENT, "feature", latent.d_cq, true) \
+    X(FEATURE_NOPE, "feature", latent.d_n, true) \
+    X(FEATURE_ROPE, "feature", latent.d_r, true)
 
 enum axis {
     AXIS_NONE,
@@ -59,11 +66,12 @@ enum quantity_trait {
     NEEDS_SOFTCAP = 2,
     NEEDS_BIAS = 4,
     NEEDS_DROPOUT = 8,
-    IS_OPT_IN = 16,    /* large: only by its own name */
-    IS_BOOLEAN = 32,   /* bytes, 0 or 1, whatever the dtype */
-    IS_INDEX = 64,     /* doubles, whatever the dtype: float32 does not hold every index */
-    IS_TERMS = 128,    /* not computed with the rows: attention_products, attention_contributions */
-    IS_FROM_RUN = 256, /* from attention_run alone, never again from a block */
+    NEEDS_HEAD_KEYS = 512, /* those of the heads, which absorbed latent attention never makes */
+    IS_OPT_IN = 16,        /* large: only by its own name */
+    IS_BOOLEAN = 32,       /* bytes, 0 or 1, whatever the dtype */
+    IS_INDEX = 64,         /* doubles, whatever the dtype: float32 does not hold every index */
+    IS_TERMS = 128,        /* not computed with the rows: attention_products, attention_contributions */
+    IS_FROM_RUN = 256,     /* from attention_run alone, never again from a block */
 };
 
 /* id, name, axes, traits, formula. Hidden cells: -inf in biased (where the bias hides), masked, shifted; 0 in exp and
@@ -84,7 +92,8 @@ enum quantity_trait {
 
 /* In the order in which they happen. */
 #define STEPS(X) \
-    X(PRODUCTS, "products", PER_PAIR_FEATURE_K, IS_OPT_IN | IS_TERMS, "products = q_t * k_t, feature by feature") \
+    X(PRODUCTS, "products", PER_PAIR_FEATURE_K, NEEDS_HEAD_KEYS | IS_OPT_IN | IS_TERMS, \
+      "products = q_t * k_t, feature by feature") \
     X(SCORES, "scores", PER_PAIR, 0, "scores = q . k") \
     X(SCALED, "scaled", PER_PAIR, 0, "scaled = scores * scale") \
     X(CAPPED, "capped", PER_PAIR, NEEDS_SOFTMAX | NEEDS_SOFTCAP, "capped = softcap * tanh(scaled / softcap)") \

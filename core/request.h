@@ -76,6 +76,7 @@ struct attention_request {
     double dropout_p;
     int64_t dropout_seed;
     struct rope_request rope;
+    bool has_past;
     struct tensor past_k, past_v;
     struct tensor past_latent, past_rope_key; /* of `latent`: [p][d_c], [p][d_r], or with a leading [b] */
     enum variant variant;

@@ -5,6 +5,7 @@
 #include "api/numbers/number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define CHUNK 1024
@@ -12,7 +13,7 @@
 
 size_t array_width(struct tensor t)
 {
-    return t.shape[t.rank - 1];
+    return t.rank > 0 ? t.shape[t.rank - 1] : 1;
 }
 
 size_t array_rows(struct tensor t)
@@ -26,8 +27,8 @@ size_t array_rows(struct tensor t)
 /* How many axes start at `row`, that of its numbers included. */
 static size_t count_starting(struct tensor t, size_t row)
 {
-    size_t starting = 1;
-    for (size_t a = t.rank - 1; a-- > 0 && row % t.shape[a] == 0; row /= t.shape[a])
+    size_t starting = t.rank > 0;
+    for (size_t a = t.rank > 0 ? t.rank - 1 : 0; a-- > 0 && row % t.shape[a] == 0; row /= t.shape[a])
         starting++;
     return starting;
 }
@@ -83,6 +84,13 @@ static char *put_booleans(char *at, const unsigned char *values, size_t count)
     return at;
 }
 
+static char *put_codes(char *at, const int16_t *values, size_t count)
+{
+    for (size_t x = 0; x < count; x++)
+        at += sprintf(at, "%d,", values[x]);
+    return at;
+}
+
 static char *put_rounded(char *at, const struct style *style, enum dtype dtype, const void *values, size_t count)
 {
     for (size_t x = 0; x < count; x++) {
@@ -97,6 +105,8 @@ static char *put_chunk(char *at, const struct style *style, enum dtype dtype, co
 {
     if (dtype == DTYPE_BOOL)
         return put_booleans(at, values, count);
+    if (dtype == DTYPE_INT16)
+        return put_codes(at, values, count);
     if (style->rounded)
         return put_rounded(at, style, dtype, values, count);
     return dtype == DTYPE_FLOAT64 ? put_float64(at, style, values, count) : put_float32(at, style, values, count);

@@ -69,6 +69,10 @@ void schema_request(struct writer *w, const struct option_table *table)
     writer_array_begin(w);
     option_each(table, write_required, w);
     writer_array_end(w);
+    if (table->any_of) {
+        writer_key(w, "anyOf");
+        writer_raw(w, table->any_of, strlen(table->any_of));
+    }
     writer_key(w, "properties");
     writer_object_begin(w);
     option_each(table, write_property, w);

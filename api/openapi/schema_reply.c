@@ -3,6 +3,7 @@
 
 #include "api/openapi/schema_reference.h"
 #include "api/reply/reply_document.h"
+#include "api/reply/section.h"
 
 #include <string.h>
 
@@ -34,6 +35,18 @@ static void write_result(struct writer *w, const char *name)
     schema_reference(w, "BiasTensor");
 }
 
+/* One scale for all may be a plain number. */
+static void write_shaped(struct writer *w, const struct result *result)
+{
+    writer_object_begin(w);
+    writer_key(w, "anyOf");
+    writer_array_begin(w);
+    schema_reference(w, result->plain ? "Numbers" : "Tensor");
+    writer_raw(w, "{\"type\":\"number\"}", strlen("{\"type\":\"number\"}"));
+    writer_array_end(w);
+    writer_object_end(w);
+}
+
 static void write_result_schema(struct writer *w, enum result_id id)
 {
     const struct result *result = result_row(id);
@@ -42,28 +55,43 @@ static void write_result_schema(struct writer *w, enum result_id id)
         reply_document(id)->schema(w);
     else if (result->quantity != QUANTITY_COUNT && quantity_is(result->quantity, IS_BOOLEAN))
         schema_reference(w, "Booleans");
+    else if (result_brings_shape(id))
+        write_shaped(w, result);
     else
         schema_reference(w, result->plain ? "NumbersOrHidden" : "BiasTensor");
 }
 
+struct part_schema {
+    struct writer *w;
+    const char *object; /* that is open, or NULL */
+};
+
+static void close_object(struct part_schema *p)
+{
+    if (p->object)
+        end_object(p->w);
+    p->object = NULL;
+}
+
+static void write_member_schema(void *context, enum result_id id)
+{
+    struct part_schema *p = context;
+    const char *object = result_row(id)->object;
+    if (p->object && (!object || strcmp(object, p->object) != 0))
+        close_object(p);
+    if (object && !p->object)
+        begin_object(p->w, object);
+    p->object = object;
+    write_result_schema(p->w, id);
+}
+
 static void write_part(struct writer *w, enum part part)
 {
+    struct part_schema schema = {.w = w};
     if (part_is_group(part))
         begin_object(w, part_name(part));
-    const char *object = NULL;
-    for (size_t r = 0; r < RESULT_COUNT; r++) {
-        const struct result *result = result_row((enum result_id)r);
-        if (result->part != part)
-            continue;
-        if (object && object != result->object)
-            end_object(w);
-        if (result->object && object != result->object)
-            begin_object(w, result->object);
-        object = result->object;
-        write_result_schema(w, (enum result_id)r);
-    }
-    if (object)
-        end_object(w);
+    section_each(part, write_member_schema, &schema);
+    close_object(&schema);
     if (part_is_group(part))
         end_object(w);
 }

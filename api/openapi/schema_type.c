@@ -224,6 +224,17 @@ static void write_words(struct writer *w, const struct option *o)
     writer_raw(w, words, strlen(words));
 }
 
+static void write_rotation(struct writer *w, const struct option *o)
+{
+    writer_key(w, "anyOf");
+    writer_array_begin(w);
+    writer_object_begin(w);
+    write_choices(w, o);
+    writer_object_end(w);
+    schema_reference(w, "Tensor");
+    writer_array_end(w);
+}
+
 static void write_object(struct writer *w, const struct option *o)
 {
     schema_reference_member(w, o->inner->title);
@@ -239,7 +250,7 @@ static write_kind *const writers[OPTION_KINDS] = {
     [OPTION_REALS] = write_reals,       [OPTION_SLOPES] = write_slopes,   [OPTION_TENSOR] = write_tensor,
     [OPTION_BIAS] = write_tensor,       [OPTION_ALLOW] = write_tensor,    [OPTION_INCLUDE] = write_include,
     [OPTION_OBJECT] = write_object,     [OPTION_OBJECTS] = write_objects, [OPTION_MODE] = write_or_object,
-    [OPTION_PAIR] = write_or_object,    [OPTION_TARGET] = write_words,
+    [OPTION_PAIR] = write_or_object,    [OPTION_TARGET] = write_words,    [OPTION_ROTATION] = write_rotation,
 };
 
 void schema_type(struct writer *w, const struct option *o)

@@ -61,6 +61,11 @@ static bool check_computed_size(const struct reply *r, const struct request_limi
     if (a->request->x.data || a->request->rope.on || a->past > 0)
         numbers += keys * (double)(a->d_k + a->d_v);
     numbers += way_back_numbers(a, &r->sections);
+    if (a->request->quantize.on)
+        numbers += quantize_numbers(&a->quantized_k) + quantize_numbers(&a->quantized_v) +
+                   2 * rows * (double)a->heads * (double)a->d_v;
+    if (a->request->latent.on)
+        numbers += latent_numbers(a);
     return numbers <= (double)limits->elements ||
            error_set(
                err, ERROR_TOO_LARGE, "",
@@ -100,7 +105,7 @@ static bool make_rooms(struct reply *r, struct arena *arena, struct error *err)
     for (size_t x = 1; good && x < r->sections.count; x++) {
         struct section *s = &r->sections.at[x];
         enum quantity quantity = s->result->quantity;
-        if (quantity == QUANTITY_COUNT)
+        if (quantity == QUANTITY_COUNT || s->result->part == PART_EXACT)
             continue;
         if (s->source == SECTION_BLOCKS && r->whole)
             s->source = SECTION_VIEW;
@@ -112,34 +117,50 @@ static bool make_rooms(struct reply *r, struct arena *arena, struct error *err)
     return good;
 }
 
-static bool project(struct reply *r, struct pool *pool, struct arena *arena, struct error *err)
+/* The output as returned, from that of the heads. */
+static bool project(const struct attention *a, void *merged, void **output, struct pool *pool, struct arena *arena,
+                    struct error *err)
 {
-    const struct attention *a = r->a;
-    r->output = r->results.of[QUANTITY_OUTPUT];
+    *output = merged;
     if (!a->request->w_o.data)
         return true;
-    size_t rows = a->batch * a->queries;
-    r->output = arena_calloc(arena, rows * a->d_out, dtype_size(a->dtype), err);
-    return r->output && attention_project_output(a, r->results.of[QUANTITY_OUTPUT], r->output, pool, err);
+    *output = arena_calloc(arena, a->batch * a->queries * a->d_out, dtype_size(a->dtype), err);
+    return *output && attention_project_output(a, merged, *output, pool, err);
 }
 
-static struct tensor view_operand(const struct attention *a, enum result_id id)
+/* The same without the quantised cache, and what lies between the two. */
+static bool compare(struct reply *r, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
+                    struct error *err)
+{
+    struct attention_results results = {.of = {NULL}};
+    if (!compare_exact(r->a, &r->exact, arena, pool, err))
+        return false;
+    size_t count = attention_count(&r->exact, QUANTITY_OUTPUT);
+    void *merged = arena_calloc(arena, count, dtype_size(r->exact.dtype), err);
+    results.of[QUANTITY_OUTPUT] = merged;
+    return merged && attention_run(&r->exact, &results, pool, cancel, arena, err) &&
+           project(&r->exact, merged, &r->exact_output, pool, arena, err) &&
+           compare_run(r->a, &r->exact, r->output, r->exact_output, &r->comparison, pool, cancel, arena, err);
+}
+
+static struct tensor view_of(const struct reply *r, enum result_id id)
 {
     switch (id) {
-#define OPERAND_VIEW(operand, part, name, tensor, axes, title) \
-    case RESULT_##operand: \
-        return a->tensor;
-        OPERANDS(OPERAND_VIEW)
-#undef OPERAND_VIEW
+#define ERROR_VIEW(which, object, name, tensor, axes, title) \
+    case RESULT_ERROR_##which: \
+        return r->comparison.tensor;
+        ERROR_TENSORS(ERROR_VIEW)
+#undef ERROR_VIEW
     default:
-        return (struct tensor){0};
+        return result_tensor(r->a, id);
     }
 }
 
 /* The view without the axes that the reply has not. */
-static void bind_operand(const struct attention *a, struct section *s)
+static void bind_operand(const struct reply *r, struct section *s)
 {
-    struct tensor view = view_operand(a, s->id);
+    const struct attention *a = r->a;
+    struct tensor view = view_of(r, s->id);
     size_t at = 0;
     for (size_t axis = 0; axis < view.rank; axis++)
         if (attention_has_axis(a, s->result->axes[axis]))
@@ -155,12 +176,12 @@ static void bind(const struct reply *r, struct section *s)
         s->t.data = way_back_data(&r->back, s->result);
         return;
     }
-    if (s->id == RESULT_OUTPUT)
-        s->t.data = r->output;
+    if (s->id == RESULT_OUTPUT || s->id == RESULT_EXACT_OUTPUT)
+        s->t.data = s->id == RESULT_OUTPUT ? r->output : r->exact_output;
     else if (s->result->quantity != QUANTITY_COUNT)
         s->t.data = r->results.of[s->result->quantity];
     else
-        bind_operand(r->a, s);
+        bind_operand(r, s);
 }
 
 static void cut(struct reply *r)
@@ -195,8 +216,9 @@ bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel
                    struct error *err)
 {
     if (!make_rooms(r, arena, err) || !make_log_sums(r, arena, err) ||
-        !attention_run(r->a, &r->results, pool, cancel, arena, err) || !project(r, pool, arena, err) ||
-        !go_back(r, pool, cancel, arena, err))
+        !attention_run(r->a, &r->results, pool, cancel, arena, err) ||
+        !project(r->a, r->results.of[QUANTITY_OUTPUT], &r->output, pool, arena, err) ||
+        (r->a->request->quantize.on && !compare(r, pool, cancel, arena, err)) || !go_back(r, pool, cancel, arena, err))
         return false;
     cut(r);
     return !r->options->readout_tokens.values || readout_compute(&r->readout, r->options, r->a, r->output, arena, err);
@@ -213,4 +235,9 @@ const struct section *reply_section(const struct reply *r, size_t index)
 const void *reply_weights(const struct reply *r)
 {
     return r->results.of[terms_weights(r->a)];
+}
+
+const struct attention *reply_attention(const struct reply *r, const struct section *s)
+{
+    return s->result && s->result->part == PART_EXACT ? &r->exact : r->a;
 }

@@ -8,6 +8,7 @@
 #include "api/reply/way_back.h"
 #include "api/request/limits.h"
 #include "core/arena.h"
+#include "core/cache/compare.h"
 
 /* Up to so many numbers a reply is computed whole and is one block; beyond, [n][m] quantities are computed again block
  * by block while they are encoded, so that memory does not depend on the size of the reply. */
@@ -22,6 +23,9 @@ struct reply {
     void *output;                     /* as returned: projected where there is a w_o */
     struct readout readout;
     struct way_back back;
+    struct attention exact; /* with `quantize`: the request without it */
+    void *exact_output;
+    struct comparison comparison;
     size_t blocks;
     struct skeleton skeleton; /* of the JSON writer */
 };
@@ -37,6 +41,9 @@ bool reply_compute(struct reply *reply, struct pool *pool, const atomic_bool *ca
 
 /* The section that block `index` belongs to. */
 const struct section *reply_section(const struct reply *reply, size_t index);
+
+/* Whose rows a section shows: the request's, or those of the exact one. */
+const struct attention *reply_attention(const struct reply *reply, const struct section *section);
 
 /* The weights that contributions multiply, when those of the whole request are in memory, or NULL. */
 const void *reply_weights(const struct reply *reply);

@@ -4,6 +4,7 @@
 #include "api/json/array.h"
 #include "api/reply/cost_json.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of the bill nothing counts: it is as long for any request. */
@@ -91,6 +92,51 @@ static void write_scale(struct writer *w, const struct reply *r)
     write_gradient(w, r, GRADIENT_SCALE);
 }
 
+/* --- a quantised cache, and what it loses --- */
+
+static double bits_per_number(const struct quantized *q)
+{
+    return q->bits / ((double)q->batch * (double)q->heads * (double)q->tokens * (double)q->width);
+}
+
+/* ratio: to 16 bits a number */
+static double quantized_figure(const struct quantized *q, const char *name)
+{
+    if (strcmp(name, "bytes") == 0)
+        return ceil(q->bits / 8);
+    return strcmp(name, "ratio") == 0 ? 16 / bits_per_number(q) : bits_per_number(q);
+}
+
+#define WRITE_FIGURE(id, side, letter, name) \
+    static void write_##id(struct writer *w, const struct reply *r) \
+    { \
+        writer_real(w, quantized_figure(&r->a->side, name)); \
+    }
+QUANTIZED_FIGURES(WRITE_FIGURE)
+#undef WRITE_FIGURE
+
+static void write_difference(struct writer *w, const struct reply *r, double value)
+{
+    array_number(w, &r->options->style, r->a->dtype, value);
+}
+
+#define WRITE_ERROR(id, field) \
+    static void write_##id(struct writer *w, const struct reply *r) \
+    { \
+        write_difference(w, r, r->comparison.field); \
+    }
+WRITE_ERROR(SCORES_MAX, scores_max)
+WRITE_ERROR(SCORES_RMS, scores_rms)
+WRITE_ERROR(WEIGHTS_MAX, weights_max)
+WRITE_ERROR(OUTPUT_MAX, output_max)
+WRITE_ERROR(OUTPUT_RMS, output_rms)
+#undef WRITE_ERROR
+
+static void write_ARGMAX_CHANGED(struct writer *w, const struct reply *r)
+{
+    writer_integer(w, (int64_t)r->comparison.argmax_changed);
+}
+
 const struct reply_document *reply_document(enum result_id id)
 {
     static const struct reply_document documents[RESULT_COUNT] = {
@@ -100,6 +146,12 @@ const struct reply_document *reply_document(enum result_id id)
         [RESULT_ROW_LOSS] = {count_losses, write_row_loss, row_loss_schema},
         [RESULT_GRADIENTS_SOFTCAP] = {count_one, write_softcap, number_schema},
         [RESULT_GRADIENTS_SCALE] = {count_one, write_scale, number_schema},
+#define FIGURE_DOCUMENT(id, side, letter, name) [RESULT_QUANTIZED_##id] = {count_one, write_##id, number_schema},
+        QUANTIZED_FIGURES(FIGURE_DOCUMENT)
+#undef FIGURE_DOCUMENT
+#define ERROR_DOCUMENT(id, object, name) [RESULT_ERROR_##id] = {count_one, write_##id, number_schema},
+            ERROR_FIGURES(ERROR_DOCUMENT)
+#undef ERROR_DOCUMENT
     };
     return &documents[id];
 }

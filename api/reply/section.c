@@ -21,6 +21,29 @@ static enum section_source find_source(const struct result *result)
     return quantity_is(result->quantity, IS_TERMS) ? SECTION_TERMS : SECTION_BLOCKS;
 }
 
+/* Which axes the scales of a quantised side have depends on what shares them. */
+static enum axis resolve(const struct attention *a, const struct result *result, enum axis axis)
+{
+    const struct quantized *side = result->object && result->object[0] == 'v' ? &a->quantized_v : &a->quantized_k;
+    if (axis == AXIS_SHARED_ROW && side->axis == QUANTIZE_TOKEN)
+        return AXIS_KEY;
+    return axis == AXIS_SHARED_COLUMN && side->axis == QUANTIZE_CHANNEL ? AXIS_FEATURE_K : axis;
+}
+
+/* The same for a tensor that knows its shape. */
+static void take_shape(struct section *s, const struct attention *a)
+{
+    struct tensor t = result_tensor(a, s->id);
+    size_t rank = 0;
+    for (size_t x = 0; x < t.rank; x++) {
+        if (!attention_has_axis(a, s->result->axes[x]))
+            continue;
+        s->axes[rank] = resolve(a, s->result, s->result->axes[x]);
+        s->t.shape[rank++] = t.shape[x];
+    }
+    s->t = tensor_dense(t.dtype, rank, s->t.shape, NULL);
+}
+
 /* The tensor without the axes that the reply has not. */
 static void set_shape(struct section *s, const struct attention *a)
 {
@@ -61,7 +84,9 @@ static void add(struct section_list *list, enum result_id id, const struct optio
     if (s->result->document) {
         s->numbers = reply_document(id)->numbers(o, a);
     } else {
-        if (s->result->gradient == GRADIENT_COUNT)
+        if (result_brings_shape(id))
+            take_shape(s, a);
+        else if (s->result->gradient == GRADIENT_COUNT)
             set_shape(s, a);
         else
             set_gradient_shape(s, a);
@@ -85,26 +110,64 @@ static bool gives_step(const struct options *o)
     return o->has_step;
 }
 
-/* By its name in `include`, or because the request gives what it is made of. */
-static bool is_wanted(const struct options *o, const struct attention *a, enum result_id id)
+static bool gives_quantize(const struct options *o)
+{
+    return o->attention.quantize.on;
+}
+
+/* What the request brings, whatever `include` says. */
+static bool is_implied(const struct options *o, enum part part)
 {
     static bool (*const implied[PART_COUNT])(const struct options *o) = {
-        [PART_READOUT] = gives_readout,
-        [PART_LOSS] = gives_loss,
-        [PART_ROW_LOSS] = gives_loss,
-        [PART_UPDATED] = gives_step,
+        [PART_READOUT] = gives_readout,       [PART_LOSS] = gives_loss,
+        [PART_ROW_LOSS] = gives_loss,         [PART_UPDATED] = gives_step,
+        [PART_QUANTIZATION] = gives_quantize, [PART_ERROR] = gives_quantize,
     };
+    return implied[part] && implied[part](o);
+}
+
+static bool is_wanted(const struct options *o, const struct attention *a, enum result_id id)
+{
     enum part part = result_row(id)->part;
-    return implied[part] ? implied[part](o) && !result_lacks(result_row(id), a) : include_wants(&o->include, a, id);
+    bool has_name = part_kind(part) != PART_IMPLIED && part_kind(part) != PART_IMPLIED_GROUP;
+    if (is_implied(o, part))
+        return !result_lacks(id, a);
+    return has_name && include_wants(&o->include, a, id);
+}
+
+/* The members of an object inside a part stand together, at the place of its first. */
+void section_each(enum part part, section_visit *visit, void *context)
+{
+    for (size_t r = 0; r < RESULT_COUNT; r++) {
+        const struct result *first = result_row((enum result_id)r);
+        bool opened = first->part != part;
+        for (size_t x = 0; first->object && !opened && x < r; x++)
+            opened = result_is_beside(result_row((enum result_id)x), first);
+        for (size_t x = r; !opened && x < RESULT_COUNT; x++)
+            if (x == r || (first->object && result_is_beside(result_row((enum result_id)x), first)))
+                visit(context, (enum result_id)x);
+    }
+}
+
+struct plan {
+    struct section_list *list;
+    const struct options *options;
+    const struct attention *a;
+};
+
+static void plan_result(void *context, enum result_id id)
+{
+    const struct plan *plan = context;
+    if (is_wanted(plan->options, plan->a, id))
+        add(plan->list, id, plan->options, plan->a);
 }
 
 void section_plan(struct section_list *list, const struct options *o, const struct attention *a)
 {
+    struct plan plan = {list, o, a};
     list->count = 1; /* the head */
     for (size_t part = 0; part < PART_COUNT; part++)
-        for (size_t r = 0; r < RESULT_COUNT; r++)
-            if (result_row((enum result_id)r)->part == part && is_wanted(o, a, (enum result_id)r))
-                add(list, (enum result_id)r, o, a);
+        section_each((enum part)part, plan_result, &plan);
 }
 
 /* --- blocks --- */
@@ -163,7 +226,7 @@ const char *section_object(const struct section *s)
 
 bool section_is_packed(const struct section *s, const struct style *style)
 {
-    return style->base64 && s->source != SECTION_NONE && !s->result->plain;
+    return style->base64 && s->source != SECTION_NONE && !s->result->plain && s->t.rank > 0;
 }
 
 const struct section *section_find(const struct section_list *list, enum result_id id)

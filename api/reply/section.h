@@ -39,6 +39,10 @@ struct section_list {
     size_t numbers; /* of all; (size_t)-1 when they cannot be counted */
 };
 
+/* Calls `visit` for every result of a part, in the order of a reply. */
+typedef void section_visit(void *context, enum result_id id);
+void section_each(enum part part, section_visit *visit, void *context);
+
 /* Fills a zeroed list with the sections of a checked request in the order of the contract; the first is the head. Data
  * is not bound. */
 void section_plan(struct section_list *list, const struct options *options, const struct attention *a);

@@ -135,7 +135,7 @@ static const void *stored_row(struct section_rows *r, size_t row)
 {
     const struct section *s = r->section;
     size_t offset = 0;
-    for (size_t a = s->t.rank - 1; a-- > 0; row /= s->t.shape[a])
+    for (size_t a = s->t.rank > 0 ? s->t.rank - 1 : 0; a-- > 0; row /= s->t.shape[a])
         offset += row % s->t.shape[a] * s->t.stride[a];
     return (const char *)s->t.data + offset * dtype_size(s->t.dtype);
 }

@@ -188,6 +188,18 @@ static void read_words(struct decoder *d, const struct option *o, const json_t *
     read_list_words(d, o, value, at, target.field);
 }
 
+static void read_rotation(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                          struct read_value_target target)
+{
+    struct quantize_turn *turn = target.field;
+    if (json_is_string(value)) {
+        read_value_choice(d, o, value, at, (struct read_value_target){&turn->kind, target.into});
+        return;
+    }
+    turn->kind = QUANTIZE_GIVEN;
+    read_tensor(d, o, value, at, &turn->given);
+}
+
 static read_value *const readers[OPTION_KINDS] = {
     [OPTION_TARGET] = read_words,        [OPTION_NUMBER] = read_value_number, [OPTION_INTEGER] = read_value_integer,
     [OPTION_COUNT] = read_value_count,   [OPTION_SIDE] = read_value_side,     [OPTION_BOOLEAN] = read_value_boolean,
@@ -196,7 +208,7 @@ static read_value *const readers[OPTION_KINDS] = {
     [OPTION_POSITIONS] = read_integers,  [OPTION_REALS] = read_reals,         [OPTION_SLOPES] = read_slopes,
     [OPTION_TENSOR] = read_into_tensor,  [OPTION_BIAS] = read_into_tensor,    [OPTION_ALLOW] = read_into_tensor,
     [OPTION_INCLUDE] = read_include,     [OPTION_OBJECT] = read_object,       [OPTION_OBJECTS] = read_objects,
-    [OPTION_MODE] = read_mode,           [OPTION_PAIR] = read_pair,
+    [OPTION_MODE] = read_mode,           [OPTION_PAIR] = read_pair,           [OPTION_ROTATION] = read_rotation,
 };
 
 /* --- objects --- */

@@ -16,15 +16,10 @@ static const struct result *row(size_t id)
     return result_row((enum result_id)id);
 }
 
-static bool is_implied(enum part part)
-{
-    return part_kind(part) == PART_IMPLIED || part_kind(part) == PART_IMPLIED_GROUP;
-}
-
 void include_each(include_visit *visit, void *context)
 {
     for (size_t p = 0; p < PART_COUNT; p++)
-        if (!is_implied((enum part)p))
+        if (part_has_name((enum part)p))
             visit(context, part_name((enum part)p));
     const char *last = "";
     for (size_t r = 0; r < RESULT_COUNT; r++) {
@@ -40,12 +35,13 @@ static void consider(void *suggestion, const char *name)
     suggest_consider(suggestion, name);
 }
 
-/* A bare "scores" wants "steps.scores"; otherwise the closest spelling. */
+/* A bare "scores" wants "steps.scores", a bare "exact" one of its results; otherwise the closest spelling. */
 static const char *find_close(const char *name)
 {
     struct suggestion suggestion = {.wanted = name};
     for (size_t r = 0; r < RESULT_COUNT; r++)
-        if (result_has_own_name(row(r)) && strcmp(name, row(r)->name) == 0)
+        if (result_has_own_name(row(r)) &&
+            (strcmp(name, row(r)->name) == 0 || strcmp(name, part_name(row(r)->part)) == 0))
             return row(r)->path;
     include_each(consider, &suggestion);
     return suggestion.best;
@@ -54,7 +50,7 @@ static const char *find_close(const char *name)
 static bool add_part(struct include *include, const char *name, size_t at)
 {
     for (size_t p = 0; p < PART_COUNT; p++)
-        if (!is_implied((enum part)p) && strcmp(name, part_name((enum part)p)) == 0) {
+        if (part_has_name((enum part)p) && strcmp(name, part_name((enum part)p)) == 0) {
             include->part_at[p] = include->part[p] ? include->part_at[p] : at;
             return include->part[p] = true;
         }
@@ -88,7 +84,7 @@ static bool is_brought_by_part(const struct include *include, enum result_id id)
 
 bool include_wants(const struct include *include, const struct attention *a, enum result_id id)
 {
-    return (is_brought_by_part(include, id) || include->result[id]) && !result_lacks(row(id), a);
+    return (is_brought_by_part(include, id) || include->result[id]) && !result_lacks(id, a);
 }
 
 const char *include_name(const struct include *include, enum result_id id)
@@ -101,7 +97,7 @@ static const char *part_lacks(enum part part, const struct attention *a)
 {
     const char *first = NULL;
     for (size_t r = 0; r < RESULT_COUNT; r++) {
-        const char *lack = row(r)->part == part ? result_lacks(row(r), a) : NULL;
+        const char *lack = row(r)->part == part ? result_lacks((enum result_id)r, a) : NULL;
         if (row(r)->part == part && !lack)
             return NULL;
         first = first ? first : lack;
@@ -127,7 +123,7 @@ bool include_check(const struct include *include, const struct attention *a, str
             good = refuse((enum part)p, part_name((enum part)p), include->part_at[p], lack, err);
     }
     for (size_t r = 0; r < RESULT_COUNT; r++) {
-        const char *lack = include->result[r] ? result_lacks(row(r), a) : NULL;
+        const char *lack = include->result[r] ? result_lacks((enum result_id)r, a) : NULL;
         if (lack)
             good = refuse(row(r)->part, row(r)->path, include->result_at[r], lack, err);
     }

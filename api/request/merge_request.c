@@ -20,7 +20,7 @@ const struct option_table *merge_request_table(void)
         {"output", OPTION_TENSOR, "", .required = true, .offset = offsetof(struct merge_part, output), .shape = "as returned", .meaning = "the result over some of the keys (before any w_o)", .example = "\"parts\":[{\"output\":[[1,2]],\"log_sum_exp\":[0.5]}]"},
         {"log_sum_exp", OPTION_BIAS, "", .required = true, .offset = offsetof(struct merge_part, log_sum_exp), .shape = "as returned", .meaning = "per query; null or \"-Infinity\" where the part has no visible key", .example = "\"parts\":[{\"output\":[[1,2]],\"log_sum_exp\":[0.5]}]"},
     };
-    static const struct option_table part_table = {"MergePart", part, COUNT(part), NULL};
+    static const struct option_table part_table = {"MergePart", part, COUNT(part), NULL, NULL};
     static const struct option options[] = {
         {"dtype", OPTION_CHOICE, "\"float64\"", .choices = dtypes, AT(dtype), .meaning = "of the numbers read and printed; the arithmetic is float64", .example = "\"dtype\":\"float32\""},
         {"parts", OPTION_OBJECTS, "", .required = true, AT(parts), .inner = &part_table, .size = sizeof(struct merge_part), .meaning = "what /v1/attention returned for each range of keys; sinks in one of them at most", .example = "\"parts\":[{\"output\":[[1,2]],\"log_sum_exp\":[0.5]},{\"output\":[[3,4]],\"log_sum_exp\":[0]}]"},
@@ -29,7 +29,7 @@ const struct option_table *merge_request_table(void)
         {"encoding", OPTION_SWITCH, "\"json\"", .choices = encodings, AT(style.base64), .meaning = "tensors of the reply as nested arrays or as packed objects", .example = "\"encoding\":\"base64\""},
         {"id", OPTION_STRING, "", .maximum = 128, AT(id), .meaning = "echoed", .example = "\"id\":\"seven\""},
     };
-    static const struct option_table table = {"MergeRequest", options, COUNT(options), NULL};
+    static const struct option_table table = {"MergeRequest", options, COUNT(options), NULL, NULL};
     return &table;
 }
 

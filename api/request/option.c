@@ -95,6 +95,7 @@ static const char *const NOUNS[OPTION_KINDS] = {
     [OPTION_REALS] = "a list of numbers",
     [OPTION_SLOPES] = "true, or a list of numbers",
     [OPTION_TENSOR] = "an array of arrays of numbers, or a packed tensor",
+    [OPTION_ROTATION] = ", an array of arrays of numbers, or a packed tensor",
     [OPTION_BIAS] = "an array of arrays of numbers, or a packed tensor",
     [OPTION_ALLOW] = "an array of arrays of booleans",
     [OPTION_INCLUDE] = "a list of names",

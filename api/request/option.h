@@ -26,7 +26,8 @@ enum option_kind {
     OPTION_REALS,     /* struct reals, a list */
     OPTION_SLOPES,    /* struct reals; true or false without a list; `present` is the switch */
     OPTION_TENSOR,    /* struct tensor of the request's dtype */
-    OPTION_BIAS,      /* the same; null or "-Infinity" is -infinity */
+    OPTION_ROTATION,  /* struct quantize_turn: the index into `choices`, or a tensor */
+    OPTION_BIAS,      /* the same as a tensor; null or "-Infinity" is -infinity */
     OPTION_ALLOW,     /* struct tensor of booleans */
     OPTION_INCLUDE,   /* struct include */
     OPTION_OBJECT,    /* an object of `inner` */
@@ -81,6 +82,7 @@ struct option_table {
     const struct option *options;
     size_t count;
     const struct option_table *base; /* its members belong here too, or NULL */
+    const char *any_of;              /* which members must stand together: a list of schemas, or NULL */
 };
 
 bool option_has_range(const struct option *option);

@@ -17,11 +17,13 @@
 #define INNER(name, rows) \
     .inner = &(const struct option_table) \
     { \
-        name, rows, COUNT(rows), NULL \
+        name, rows, COUNT(rows), NULL, NULL \
     }
 #define FROM(least) .minimum = least, .maximum = HUGE_VAL
 
-_Static_assert(sizeof(enum dtype) == sizeof(unsigned) && sizeof(enum variant) == sizeof(unsigned),
+_Static_assert(sizeof(enum dtype) == sizeof(unsigned) && sizeof(enum variant) == sizeof(unsigned) &&
+                   sizeof(enum quantize_method) == sizeof(unsigned) && sizeof(enum quantize_axis) == sizeof(unsigned) &&
+                   sizeof(enum quantize_rotation) == sizeof(unsigned),
                "OPTION_CHOICE stores an unsigned");
 
 /* clang-format off */
@@ -58,14 +60,23 @@ static const struct option dropout[] = {
 static const struct option rope[] = {
     {"theta", OPTION_NUMBER, "10000", FROM(0), .above = true, AT(attention.rope.theta), .meaning = "pair t of r/2 turns by p * theta^(-2t/r) at position p", .example = "\"rope\":{\"theta\":500000}"},
     {"dims", OPTION_COUNT, "d_k", AT(attention.rope.dims), .meaning = "how many features turn; even", .example = "\"rope\":{\"dims\":2}"},
-    {"interleaved", OPTION_BOOLEAN, "false", AT(attention.rope.interleaved), .meaning = "pairs (2t, 2t+1) instead of (t, t + r/2)", .example = "\"rope\":{\"interleaved\":true}"},
+    {"interleaved", OPTION_BOOLEAN, "false, with latent true", AT(attention.rope.interleaved), GIVEN(attention.rope.has_interleaved), .meaning = "pairs (2t, 2t+1) instead of (t, t + r/2)", .example = "\"rope\":{\"interleaved\":true}"},
     {"query_positions", OPTION_POSITIONS, "0, 1, .. after the past", AT(attention.rope.query_positions), .shape = "[n] or [b][n]", .meaning = "position of each query", .example = "\"rope\":{\"query_positions\":[3,4]}"},
     {"key_positions", OPTION_POSITIONS, "0, 1, .. after the past", AT(attention.rope.key_positions), .shape = "[new keys] or [b][new keys]", .meaning = "position of each new key", .example = "\"rope\":{\"key_positions\":[0,2,4]}"},
 };
 
-static const struct option past[] = {
-    {"k", OPTION_TENSOR, "", .required = true, AT(attention.past_k), .shape = "[p][d_k], [h_kv][p][d_k] or [b][h_kv][p][d_k]", .meaning = "earlier keys, already rotated, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
-    {"v", OPTION_TENSOR, "", .required = true, AT(attention.past_v), .shape = "[p][d_v], [h_kv][p][d_v] or [b][h_kv][p][d_v]", .meaning = "earlier values, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
+static const struct option latent[] = {
+    {"w_dkv", OPTION_TENSOR, "", .required = true, AT(attention.latent.w_dkv), .shape = "[d_model][d_c]", .meaning = "c = x w_dkv, the latent vector of a key: what the cache keeps", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}"},
+    {"w_kr", OPTION_TENSOR, "", .required = true, AT(attention.latent.w_kr), .shape = "[d_model][d_r]", .meaning = "the rotated key that all heads share; d_r is even", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}"},
+    {"w_uk", OPTION_TENSOR, "", .required = true, AT(attention.latent.w_uk), .shape = "[d_c][h d_n]", .meaning = "keys of the heads from latent vectors, without a position", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}"},
+    {"w_uv", OPTION_TENSOR, "", .required = true, AT(attention.latent.w_uv), .shape = "[d_c][h e]", .meaning = "values of the heads from latent vectors", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}"},
+    {"w_q", OPTION_TENSOR, "", AT(attention.latent.w_q), .shape = "[d_model][h (d_n + d_r)]", .meaning = "queries; the last d_r features of a head are rotated", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}"},
+    {"w_dq", OPTION_TENSOR, "", AT(attention.latent.w_dq), .shape = "[d_model][d_cq]", .meaning = "in place of w_q: the latent vector of a query", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_dq\":[[1],[0]],\"w_uq\":[[1,0,1]]}"},
+    {"w_uq", OPTION_TENSOR, "", AT(attention.latent.w_uq), .shape = "[d_cq][h (d_n + d_r)]", .meaning = "queries from their latent vectors", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_dq\":[[1],[0]],\"w_uq\":[[1,0,1]]}"},
+    {"norm", OPTION_SWITCH, "\"none\"", CHOICES("none", "rms"), AT(attention.latent.rms), .meaning = "\"rms\" divides latent vectors by sqrt(mean of their squares + 1e-6)", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]],\"norm\":\"rms\"}"},
+    {"gain_q", OPTION_TENSOR, "", AT(attention.latent.gain_q), .shape = "[d_cq]", .meaning = "multiplies latent vectors of queries after the norm", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_dq\":[[1],[0]],\"w_uq\":[[1,0,1]],\"norm\":\"rms\",\"gain_q\":[2]}"},
+    {"gain_kv", OPTION_TENSOR, "", AT(attention.latent.gain_kv), .shape = "[d_c]", .meaning = "multiplies latent vectors of keys after the norm", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]],\"norm\":\"rms\",\"gain_kv\":[2]}"},
+    {"form", OPTION_SWITCH, "\"expanded\"", CHOICES("expanded", "absorbed"), AT(attention.latent.absorbed), .meaning = "the same numbers by another order of products: \"absorbed\" never makes keys and values of heads", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]],\"form\":\"absorbed\"}"},
 };
 
 static const struct option backward_cell[] = {
@@ -84,6 +95,46 @@ static const struct option backward[] = {
 static const struct option step[] = {
     {"rate", OPTION_NUMBER, "", .required = true, AT(rate), .meaning = "r of value - r * gradient; any finite number", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
 };
+
+static const struct option quantize_k[] = {
+    {"method", OPTION_CHOICE, "", .required = true, CHOICES("affine", "symmetric", "float8_e4m3", "float8_e5m2", "turboquant"), AT(attention.quantize.k.method), .meaning = "how numbers become codes", .example = "\"quantize\":{\"k\":{\"method\":\"float8_e4m3\"}}"},
+    {"bits", OPTION_COUNT, "", AT(attention.quantize.k.bits), .meaning = "of a code: affine 1 to 8, symmetric 2 to 8, turboquant 1 to 4, float8 none", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}"},
+    {"axis", OPTION_CHOICE, "\"channel\"", CHOICES("channel", "token", "tensor"), AT(attention.quantize.k.axis), GIVEN(attention.quantize.k.has_axis), .meaning = "which numbers share a scale: a feature over tokens, a token over features, or all of a head", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"axis\":\"tensor\"}}"},
+    {"group", OPTION_COUNT, "the whole axis", AT(attention.quantize.k.group), .meaning = "how many consecutive ones", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"group\":1}}"},
+    {"rotation", OPTION_ROTATION, "\"none\", turboquant \"random\"", CHOICES("none", "hadamard", "random"), AT(attention.quantize.k.rotation), GIVEN(attention.quantize.k.has_rotation), .shape = "[d_k][d_k]", .meaning = "turns every row before it is rounded, and back after", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"rotation\":[[0,1],[1,0]]}}"},
+    {"seed", OPTION_INTEGER, "0", AT(attention.quantize.k.seed), GIVEN(attention.quantize.k.has_seed), .meaning = "of the signs, the random rotation and the sketch", .example = "\"quantize\":{\"k\":{\"method\":\"turboquant\",\"bits\":2,\"seed\":7}}"},
+    {"residual", OPTION_SWITCH, "\"none\"", CHOICES("none", "qjl"), AT(attention.quantize.k.qjl), .meaning = "turboquant: one of the bits goes to the signs of a random sketch of what rounding lost, which makes scores right on average", .example = "\"quantize\":{\"k\":{\"method\":\"turboquant\",\"bits\":2,\"residual\":\"qjl\"}}"},
+    {"centroids", OPTION_SWITCH, "\"normal\"", CHOICES("normal", "exact"), AT(attention.quantize.k.exact_centroids), .meaning = "turboquant: levels for many features, or for exactly this many (3 at least)", .example = "\"q\":[[1,0,0]],\"k\":[[1,2,3]],\"v\":[[1,2,3]],\"quantize\":{\"k\":{\"method\":\"turboquant\",\"bits\":2,\"centroids\":\"exact\"}}"},
+    {"renormalize", OPTION_BOOLEAN, "false", AT(attention.quantize.k.renormalize), .meaning = "turboquant: rounded rows get their length back", .example = "\"quantize\":{\"k\":{\"method\":\"turboquant\",\"bits\":2,\"renormalize\":true}}"},
+};
+
+static const struct option quantize_v[] = {
+    {"method", OPTION_CHOICE, "", .required = true, CHOICES("affine", "symmetric", "float8_e4m3", "float8_e5m2", "turboquant"), AT(attention.quantize.v.method), .meaning = "how numbers become codes", .example = "\"quantize\":{\"v\":{\"method\":\"float8_e4m3\"}}"},
+    {"bits", OPTION_COUNT, "", AT(attention.quantize.v.bits), .meaning = "of a code: affine 1 to 8, symmetric 2 to 8, turboquant 1 to 4, float8 none", .example = "\"quantize\":{\"v\":{\"method\":\"affine\",\"bits\":2}}"},
+    {"axis", OPTION_CHOICE, "\"token\"", CHOICES("channel", "token", "tensor"), AT(attention.quantize.v.axis), GIVEN(attention.quantize.v.has_axis), .meaning = "which numbers share a scale: a feature over tokens, a token over features, or all of a head", .example = "\"quantize\":{\"v\":{\"method\":\"affine\",\"bits\":2,\"axis\":\"tensor\"}}"},
+    {"group", OPTION_COUNT, "the whole axis", AT(attention.quantize.v.group), .meaning = "how many consecutive ones", .example = "\"quantize\":{\"v\":{\"method\":\"affine\",\"bits\":2,\"group\":1}}"},
+    {"rotation", OPTION_ROTATION, "\"none\", turboquant \"random\"", CHOICES("none", "hadamard", "random"), AT(attention.quantize.v.rotation), GIVEN(attention.quantize.v.has_rotation), .shape = "[d_v][d_v]", .meaning = "turns every row before it is rounded, and back after", .example = "\"quantize\":{\"v\":{\"method\":\"affine\",\"bits\":2,\"rotation\":[[0,1],[1,0]]}}"},
+    {"seed", OPTION_INTEGER, "0", AT(attention.quantize.v.seed), GIVEN(attention.quantize.v.has_seed), .meaning = "of the signs, the random rotation and the sketch", .example = "\"quantize\":{\"v\":{\"method\":\"turboquant\",\"bits\":2,\"seed\":7}}"},
+    {"residual", OPTION_SWITCH, "\"none\"", CHOICES("none", "qjl"), AT(attention.quantize.v.qjl), .meaning = "turboquant: one of the bits goes to the signs of a random sketch of what rounding lost, which makes scores right on average", .example = "\"quantize\":{\"v\":{\"method\":\"turboquant\",\"bits\":2,\"residual\":\"qjl\"}}"},
+    {"centroids", OPTION_SWITCH, "\"normal\"", CHOICES("normal", "exact"), AT(attention.quantize.v.exact_centroids), .meaning = "turboquant: levels for many features, or for exactly this many (3 at least)", .example = "\"q\":[[1,0,0]],\"k\":[[1,2,3]],\"v\":[[1,2,3]],\"quantize\":{\"v\":{\"method\":\"turboquant\",\"bits\":2,\"centroids\":\"exact\"}}"},
+    {"renormalize", OPTION_BOOLEAN, "false", AT(attention.quantize.v.renormalize), .meaning = "turboquant: rounded rows get their length back", .example = "\"quantize\":{\"v\":{\"method\":\"turboquant\",\"bits\":2,\"renormalize\":true}}"},
+};
+
+static const struct option quantize[] = {
+    {"k", OPTION_OBJECT, "", INNER("QuantizeKeys", quantize_k), GIVEN(attention.quantize.k.on), .meaning = "keys as they enter the scores; absent: exact", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}"},
+    {"v", OPTION_OBJECT, "", INNER("QuantizeValues", quantize_v), GIVEN(attention.quantize.v.on), .meaning = "values; absent: exact", .example = "\"quantize\":{\"v\":{\"method\":\"symmetric\",\"bits\":4}}"},
+    {"keep_first", OPTION_INTEGER, "0", FROM(0), AT(attention.quantize.keep_first), .meaning = "so many tokens at the start stay exact", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"keep_first\":1}"},
+    {"keep_last", OPTION_INTEGER, "0", FROM(0), AT(attention.quantize.keep_last), .meaning = "and so many at the end", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"keep_last\":1}"},
+};
+
+static const struct option past[] = {
+    {"k", OPTION_TENSOR, "", AT(attention.past_k), .shape = "[p][d_k], [h_kv][p][d_k] or [b][h_kv][p][d_k]", .meaning = "earlier keys, already rotated, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
+    {"v", OPTION_TENSOR, "", AT(attention.past_v), .shape = "[p][d_v], [h_kv][p][d_v] or [b][h_kv][p][d_v]", .meaning = "earlier values, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
+    {"latent", OPTION_TENSOR, "", AT(attention.past_latent), .shape = "[p][d_c] or [b][p][d_c]", .meaning = "with `latent`: earlier latent vectors", .example = "\"x\":[[1,2]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]},\"past\":{\"latent\":[[3]],\"rope_key\":[[0.6,0.8]]}"},
+    {"rope_key", OPTION_TENSOR, "", AT(attention.past_rope_key), .shape = "[p][d_r] or [b][p][d_r]", .meaning = "with `latent`: earlier rotated keys", .example = "\"x\":[[1,2]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]},\"past\":{\"latent\":[[3]],\"rope_key\":[[0.6,0.8]]}"},
+};
+
+static const struct option_table past_table = {"Past", past, COUNT(past), NULL, "[{\"required\":[\"k\",\"v\"]},{\"required\":[\"latent\",\"rope_key\"]}]"};
 
 static const struct option readout[] = {
     {"w", OPTION_TENSOR, "", .required = true, AT(attention.readout_w), .shape = "[d_out][vocabulary]", .meaning = "one column per word", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
@@ -118,6 +169,7 @@ static const struct option attention[] = {
     {"b_v", OPTION_TENSOR, "", AT(attention.b_v), .shape = "[h_kv d_v]", .meaning = "added after w_v", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"b_v\":[0.5]"},
     {"w_o", OPTION_TENSOR, "", AT(attention.w_o), .shape = "[h d_v][d_out]", .meaning = "projection of the output, heads side by side", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"w_o\":[[1,-1]]"},
     {"b_o", OPTION_TENSOR, "", AT(attention.b_o), .shape = "[d_out]", .meaning = "added after w_o", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"w_o\":[[1,-1]],\"b_o\":[1,2]"},
+    {"latent", OPTION_OBJECT, "", INNER("Latent", latent), GIVEN(attention.latent.on), .meaning = "in place of w_q, w_k, w_v: multi-head latent attention, which caches one vector for all heads", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}"},
     {"heads", OPTION_COUNT, "", AT(attention.heads), .meaning = "how many heads stand side by side in the columns of q, or of w_q", .example = "\"heads\":2"},
     {"kv_heads", OPTION_COUNT, "heads", AT(attention.kv_heads), .meaning = "how many of keys and values; heads is a multiple of it", .example = "\"heads\":2,\"kv_heads\":2"},
     {"mask", OPTION_MODE, "\"none\"", CHOICES("none", "causal"), AT(attention.mask.causal), INNER("Mask", mask), .meaning = "which keys a query may see; all members apply together, biases add", .hint = "A matrix of booleans is {\"allow\":..}, where true = may attend; one of numbers that are added is {\"bias\":..}", .example = "\"mask\":\"causal\""},
@@ -126,7 +178,8 @@ static const struct option attention[] = {
     {"sinks", OPTION_REALS, "", AT(attention.sinks), .shape = "[h]", .meaning = "one logit per head that joins only the denominator", .example = "\"sinks\":[0]"},
     {"dropout", OPTION_OBJECT, "", INNER("Dropout", dropout), GIVEN(attention.has_dropout), .meaning = "on the weights, deterministic", .example = "\"dropout\":{\"p\":0.1,\"seed\":1}"},
     {"rope", OPTION_OBJECT, "", INNER("Rope", rope), GIVEN(attention.rope.on), .meaning = "rotary embedding of q and the new k", .example = "\"rope\":{}"},
-    {"past", OPTION_OBJECT, "", INNER("Past", past), .meaning = "earlier keys and values, put before k and v, as `present` returns them", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
+    {"past", OPTION_OBJECT, "", .inner = &past_table, GIVEN(attention.has_past), .meaning = "earlier keys and values, put before k and v, as `present` returns them", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
+    {"quantize", OPTION_OBJECT, "", INNER("Quantize", quantize), GIVEN(attention.quantize.on), .meaning = "keys and values of the cache in few bits; the reply tells what that loses", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"v\":{\"method\":\"affine\",\"bits\":4}}"},
     {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax", "mask_with_zero"), AT(attention.variant), .meaning = "all but the first are counterexamples: Q (K^T V); zeroing weights after softmax; hiding scores with 0", .example = "\"variant\":\"linear\""},
     {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
     {"backward", OPTION_OBJECT, "", INNER("Backward", backward), GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
@@ -152,8 +205,8 @@ static const struct option explain[] = {
 
 /* clang-format on */
 
-static const struct option_table attention_table = {"AttentionRequest", attention, COUNT(attention), NULL};
-static const struct option_table explain_table = {"ExplainRequest", explain, COUNT(explain), &attention_table};
+static const struct option_table attention_table = {"AttentionRequest", attention, COUNT(attention), NULL, NULL};
+static const struct option_table explain_table = {"ExplainRequest", explain, COUNT(explain), &attention_table, NULL};
 
 const struct option_table *options_table(void)
 {

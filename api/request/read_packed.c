@@ -21,7 +21,7 @@ const struct option_table *read_packed_table(void)
         {"base64", OPTION_STRING, "", .required = true, .maximum = HUGE_VAL, .offset = offsetof(struct packed, base64),
          .meaning = "the numbers, little-endian, row-major"},
     };
-    static const struct option_table table = {"PackedTensor", members, sizeof members / sizeof *members, NULL};
+    static const struct option_table table = {"PackedTensor", members, sizeof members / sizeof *members, NULL, NULL};
     return &table;
 }
 

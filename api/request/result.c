@@ -1,6 +1,8 @@
 /* The rows of results and of their parts. */
 #include "api/request/result.h"
 
+#include <string.h>
+
 static const struct {
     const char *name;
     enum part_kind kind;
@@ -23,22 +25,42 @@ static const struct result results[RESULT_COUNT] = {
     {PART_MASK, name, "mask." name, QUANTITY_##id, axes, NULL, true, false, NULL, GRADIENT_COUNT},
 #define STATISTIC_ROW(id, name, axes, traits, formula) \
     {PART_STATS, name, "stats." name, QUANTITY_##id, axes, NULL, true, false, NULL, GRADIENT_COUNT},
+#define QUANTIZED_ROW(side, SIDE, letter, id, name, tensor, axes, plain, title) \
+    {PART_QUANTIZATION, name, NULL, QUANTITY_COUNT, axes, title, plain, false, letter, GRADIENT_COUNT},
+#define FIGURE_ROW(id, side, letter, name) \
+    {PART_QUANTIZATION, name, NULL, QUANTITY_COUNT, NO_AXES, NULL, true, true, letter, GRADIENT_COUNT},
+#define ERROR_ROW(id, object, name) \
+    {PART_ERROR, name, NULL, QUANTITY_COUNT, NO_AXES, NULL, true, true, object, GRADIENT_COUNT},
+#define ERROR_TENSOR_ROW(id, object, name, tensor, axes, title) \
+    {PART_ERROR, name, NULL, QUANTITY_COUNT, axes, title, true, false, object, GRADIENT_COUNT},
+#define LATENT_ROW(id, name, tensor, axes, formula) \
+    {PART_STEPS, name, "steps." name, QUANTITY_COUNT, axes, formula, false, false, NULL, GRADIENT_COUNT},
 #define STEP_ROW(id, name, axes, traits, formula) \
     {PART_STEPS, name, "steps." name, QUANTITY_##id, axes, NULL, false, false, NULL, GRADIENT_COUNT},
+#define EXACT_ROW(id, name, quantity, axes) \
+    {PART_EXACT, name, "exact." name, QUANTITY_##quantity, axes, "exact." name, false, false, NULL, GRADIENT_COUNT},
 #define GRADIENT_ROW_OF(id, name, kind, object, member, formula) \
     {PART_GRADIENTS, member, "gradients." name,       QUANTITY_COUNT, NO_AXES, \
      formula,        false,  kind == GRADIENT_NUMBER, object,         GRADIENT_##id},
 #define UPDATE_ROW(id, name) \
     {PART_UPDATED, name, NULL, QUANTITY_COUNT, NO_AXES, "updated." name, false, false, NULL, GRADIENT_##id},
-    COMPUTED(COMPUTED_ROW) OPERANDS(OPERAND_ROW) MASKS(MASK_ROW) STATISTICS(STATISTIC_ROW) DOCUMENTS(DOCUMENT_ROW)
-        STEPS(STEP_ROW) GRADIENTS(GRADIENT_ROW_OF) UPDATES(UPDATE_ROW)
+    COMPUTED(COMPUTED_ROW) OPERANDS(OPERAND_ROW) MASKS(MASK_ROW) STATISTICS(STATISTIC_ROW)
+        QUANTIZED_SIDES(QUANTIZED_ROW) QUANTIZED_FIGURES(FIGURE_ROW) ERROR_FIGURES(ERROR_ROW)
+            ERROR_TENSORS(ERROR_TENSOR_ROW) EXACT_RESULTS(EXACT_ROW) DOCUMENTS(DOCUMENT_ROW) LATENT_STEPS(LATENT_ROW)
+                STEPS(STEP_ROW) GRADIENTS(GRADIENT_ROW_OF) UPDATES(UPDATE_ROW)
 #undef GRADIENT_ROW_OF
 #undef UPDATE_ROW
+#undef EXACT_ROW
 #undef COMPUTED_ROW
 #undef OPERAND_ROW
 #undef DOCUMENT_ROW
 #undef MASK_ROW
 #undef STATISTIC_ROW
+#undef QUANTIZED_ROW
+#undef FIGURE_ROW
+#undef ERROR_ROW
+#undef ERROR_TENSOR_ROW
+#undef LATENT_ROW
 #undef STEP_ROW
 };
 
@@ -47,10 +69,78 @@ const struct result *result_row(enum result_id id)
     return &results[id];
 }
 
-const char *result_lacks(const struct result *result, const struct attention *a)
+struct tensor result_tensor(const struct attention *a, enum result_id id)
 {
+    switch (id) {
+#define OPERAND_TENSOR(operand, part, name, tensor, axes, title) \
+    case RESULT_##operand: \
+        return a->tensor;
+#define LATENT_TENSOR(step, name, tensor, axes, formula) \
+    case RESULT_STEPS_##step: \
+        return a->latent.tensor;
+#define QUANTIZED_TENSOR(side, SIDE, letter, which, name, tensor, axes, plain, title) \
+    case RESULT_QUANTIZED_##SIDE##_##which: \
+        return a->side.tensor;
+        OPERANDS(OPERAND_TENSOR)
+        LATENT_STEPS(LATENT_TENSOR)
+        QUANTIZED_SIDES(QUANTIZED_TENSOR)
+#undef OPERAND_TENSOR
+#undef LATENT_TENSOR
+#undef QUANTIZED_TENSOR
+    default:
+        return (struct tensor){0};
+    }
+}
+
+bool result_brings_shape(enum result_id id)
+{
+    return results[id].part == PART_QUANTIZATION && !results[id].document;
+}
+
+/* --- what a request has --- */
+
+static const char *quantized_lacks(enum result_id id, const struct attention *a)
+{
+    const struct quantized *side = results[id].object[0] == 'k' ? &a->quantized_k : &a->quantized_v;
+    if (!side->side)
+        return results[id].object[0] == 'k' ? "quantize.k would bring it" : "quantize.v would bring it";
+    /* `scale` of axis tensor has rank 2, and all that a method lacks has rank 0 */
+    return results[id].document || result_tensor(a, id).rank > 0 ? NULL : "the method has none";
+}
+
+static const char *latent_lacks(enum result_id id, const struct attention *a)
+{
+    const struct latent_request *l = &a->request->latent;
+    if (!l->on)
+        return "latent would bring it";
+    if (id == RESULT_STEPS_QUERY_LATENT && !l->w_dq.data)
+        return "latent.w_dq would bring it";
+    if (id == RESULT_STEPS_KEY_NOPE && l->absorbed)
+        return "the absorbed form never makes keys of heads";
+    if ((id == RESULT_STEPS_QUERY_ABSORBED || id == RESULT_STEPS_MIXED_LATENT) && !l->absorbed)
+        return "latent.form \"absorbed\" would bring it";
+    return NULL;
+}
+
+static const char *present_lacks(enum result_id id, const struct attention *a)
+{
+    bool of_latent = id == RESULT_PRESENT_LATENT || id == RESULT_PRESENT_ROPE_KEY;
+    return of_latent == a->request->latent.on ? NULL : "it is of another form";
+}
+
+const char *result_lacks(enum result_id id, const struct attention *a)
+{
+    const struct result *result = &results[id];
     if (result->gradient != GRADIENT_COUNT)
         return gradient_lacks(a, result->gradient);
+    if (result->part == PART_PRESENT)
+        return present_lacks(id, a);
+    if (result->part == PART_QUANTIZATION)
+        return quantized_lacks(id, a);
+    if ((result->part == PART_ERROR || result->part == PART_EXACT) && !a->request->quantize.on)
+        return "quantize would bring it";
+    if (id >= RESULT_STEPS_LATENT && id <= RESULT_STEPS_MIXED_LATENT)
+        return latent_lacks(id, a);
     return result->quantity == QUANTITY_COUNT ? NULL : attention_lacks(a, result->quantity);
 }
 
@@ -69,14 +159,20 @@ enum part_kind part_kind(enum part part)
     return parts[part].kind;
 }
 
+bool part_has_name(enum part part)
+{
+    return parts[part].kind == PART_ONE || parts[part].kind == PART_GROUP || parts[part].kind == PART_BY_NAME;
+}
+
 bool part_is_group(enum part part)
 {
-    return parts[part].kind == PART_GROUP || parts[part].kind == PART_BY_NAME || parts[part].kind == PART_IMPLIED_GROUP;
+    return parts[part].kind == PART_GROUP || parts[part].kind == PART_BY_NAME || parts[part].kind == PART_OPT_IN ||
+           parts[part].kind == PART_IMPLIED_GROUP;
 }
 
 bool result_has_own_name(const struct result *result)
 {
-    return parts[result->part].kind == PART_BY_NAME;
+    return parts[result->part].kind == PART_BY_NAME || parts[result->part].kind == PART_OPT_IN;
 }
 
 const char *result_object_path(const struct result *result)
@@ -86,12 +182,18 @@ const char *result_object_path(const struct result *result)
         [GRADIENT_INPUTS_V] = "gradients.inputs", [GRADIENT_PAST_K] = "gradients.past",
         [GRADIENT_PAST_V] = "gradients.past",
     };
-    return result->object ? paths[result->gradient] : NULL;
+    return result->object && result->gradient != GRADIENT_COUNT ? paths[result->gradient] : NULL;
 }
 
 bool result_is_opt_in(const struct result *result)
 {
     if (result->part == PART_GRADIENTS)
         return gradient_kind(result->gradient) == GRADIENT_TERM;
-    return result->quantity != QUANTITY_COUNT && quantity_is(result->quantity, IS_OPT_IN);
+    return parts[result->part].kind == PART_OPT_IN ||
+           (result->quantity != QUANTITY_COUNT && quantity_is(result->quantity, IS_OPT_IN));
+}
+
+bool result_is_beside(const struct result *a, const struct result *b)
+{
+    return a->part == b->part && a->object && b->object && strcmp(a->object, b->object) == 0;
 }

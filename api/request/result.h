@@ -12,6 +12,7 @@ enum part_kind {
     PART_ONE,           /* one result of the same name */
     PART_GROUP,         /* an object of results */
     PART_BY_NAME,       /* the same, and each may be asked for alone, as GROUP.NAME */
+    PART_OPT_IN,        /* an object of results, each there only when it is asked for as GROUP.NAME */
     PART_IMPLIED,       /* one result, no name of `include`: there when the request gives what it is made of */
     PART_IMPLIED_GROUP, /* the same of an object of results */
 };
@@ -28,6 +29,11 @@ enum part_kind {
     X(COST, "cost", PART_ONE, \
       "the bill: operations of each step, bytes of scores and of the key/value cache, for this head layout and " \
       "others") \
+    X(QUANTIZATION, "quantization", PART_GROUP, \
+      "codes, scales and what they stand for, of k and of v; always there with quantize") \
+    X(ERROR, "error", PART_GROUP, \
+      "scores, weights and output beside those of the exact result; always there with quantize") \
+    X(EXACT, "exact", PART_OPT_IN, "what quantize would have been without it") \
     X(READOUT, "readout", PART_IMPLIED, "words by their probability") \
     X(STEPS, "steps", PART_BY_NAME, "every step that the request has, but products and contributions") \
     X(LOSS, "loss", PART_IMPLIED, "mean of row_loss over the rows that count") \
@@ -60,6 +66,30 @@ enum part {
     { \
         AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY, AXIS_FEATURE_V \
     }
+#define CODE_AXES \
+    { \
+        AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY, AXIS_FEATURE_K \
+    }
+#define SCALE_AXES \
+    { \
+        AXIS_BATCH, AXIS_KV_HEAD, AXIS_SHARED_ROW, AXIS_SHARED_COLUMN \
+    }
+#define NORM_AXES \
+    { \
+        AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY \
+    }
+#define SQUARE_AXES \
+    { \
+        AXIS_FEATURE_K, AXIS_FEATURE_K \
+    }
+#define LATENT_AXES(rows, features) \
+    { \
+        AXIS_BATCH, AXIS_NO_HEAD, rows, features \
+    }
+#define LATENT_HEAD_AXES(rows, features) \
+    { \
+        AXIS_BATCH, AXIS_HEAD, rows, features \
+    }
 #define NO_AXES \
     { \
         AXIS_NONE \
@@ -73,11 +103,78 @@ enum part {
 
 /* Tensors of struct attention: id, part, name, which, axes, title in text. */
 #define OPERANDS(X) \
-    X(PRESENT_K, PRESENT, "k", k, KEY_AXES, "present.k   (past and new)") \
-    X(PRESENT_V, PRESENT, "v", v, VALUE_AXES, "present.v   (past and new)") \
+    X(PRESENT_K, PRESENT, "k", kept_k, KEY_AXES, "present.k   (past and new)") \
+    X(PRESENT_V, PRESENT, "v", kept_v, VALUE_AXES, "present.v   (past and new)") \
+    X(PRESENT_LATENT, PRESENT, "latent", latent.latent, LATENT_AXES(AXIS_KEY, AXIS_FEATURE_LATENT), \
+      "present.latent   (past and new)") \
+    X(PRESENT_ROPE_KEY, PRESENT, "rope_key", latent.rope_key, LATENT_AXES(AXIS_KEY, AXIS_FEATURE_ROPE), \
+      "present.rope_key   (past and new)") \
     X(INPUTS_Q, INPUTS, "q", q, QUERY_AXES, "inputs.q   (as it enters the scores)") \
     X(INPUTS_K, INPUTS, "k", k, KEY_AXES, "inputs.k   (as it enters the scores)") \
     X(INPUTS_V, INPUTS, "v", v, VALUE_AXES, "inputs.v   (as it enters the mix)")
+
+/* The steps of latent attention, before the usual ones: id, name, which, axes, formula. */
+#define LATENT_STEPS(X) \
+    X(LATENT, "latent", latent, LATENT_AXES(AXIS_KEY, AXIS_FEATURE_LATENT), \
+      "latent = norm(x . w_dkv), the past first") \
+    X(QUERY_LATENT, "query_latent", query_latent, LATENT_AXES(AXIS_QUERY, AXIS_FEATURE_QUERY_LATENT), \
+      "query_latent = norm(x . w_dq)") \
+    X(ROPE_KEY, "rope_key", rope_key, LATENT_AXES(AXIS_KEY, AXIS_FEATURE_ROPE), \
+      "rope_key = x . w_kr, rotated, one for all heads") \
+    X(QUERY_NOPE, "query_nope", query_nope, LATENT_HEAD_AXES(AXIS_QUERY, AXIS_FEATURE_NOPE), \
+      "query_nope = the features of q without a position") \
+    X(QUERY_ROPE, "query_rope", query_rope, LATENT_HEAD_AXES(AXIS_QUERY, AXIS_FEATURE_ROPE), \
+      "query_rope = the last features of q, rotated") \
+    X(KEY_NOPE, "key_nope", key_nope, LATENT_HEAD_AXES(AXIS_KEY, AXIS_FEATURE_NOPE), "key_nope = latent . w_uk") \
+    X(QUERY_ABSORBED, "query_absorbed", query_absorbed, LATENT_HEAD_AXES(AXIS_QUERY, AXIS_FEATURE_LATENT), \
+      "query_absorbed = query_nope . w_uk^T: scores = query_absorbed . latent + query_rope . rope_key") \
+    X(MIXED_LATENT, "mixed_latent", mixed_latent, LATENT_HEAD_AXES(AXIS_QUERY, AXIS_FEATURE_LATENT), \
+      "mixed_latent = weights . latent: output = mixed_latent . w_uv")
+
+/* Tensors of one side of a quantised cache, whose shapes they bring along: id, name, which, axes, JSON also where
+ * tensors are base64, title. */
+#define QUANTIZED(X, side, SIDE, letter) \
+    X(side, SIDE, letter, CODES, "codes", codes, CODE_AXES, true, "codes of " letter) \
+    X(side, SIDE, letter, SCALE, "scale", scale, SCALE_AXES, false, "scale of the codes of " letter) \
+    X(side, SIDE, letter, ZERO, "zero", zero, SCALE_AXES, false, "zero of the codes of " letter) \
+    X(side, SIDE, letter, NORM, "norm", norm, NORM_AXES, false, "norm of " letter) \
+    X(side, SIDE, letter, RESIDUAL_NORM, "residual_norm", residual_norm, NORM_AXES, false, \
+      "residual_norm: of what rounding the direction of " letter " lost") \
+    X(side, SIDE, letter, SIGN, "sign", sign, CODE_AXES, true, "sign of the sketch of what was lost of " letter) \
+    X(side, SIDE, letter, DEQUANTIZED, "dequantized", dequantized, CODE_AXES, false, \
+      "dequantized: what the codes of " letter " stand for") \
+    X(side, SIDE, letter, ROTATION, "rotation", rotation, SQUARE_AXES, false, "rotation of " letter) \
+    X(side, SIDE, letter, SKETCH, "sketch", sketch, SQUARE_AXES, false, "sketch of " letter)
+#define QUANTIZED_SIDES(X) QUANTIZED(X, quantized_k, K, "k") QUANTIZED(X, quantized_v, V, "v")
+
+/* Its plain numbers: id, side, letter, name. */
+#define QUANTIZED_FIGURES(X) \
+    X(K_BITS, quantized_k, "k", "bits_per_number") \
+    X(K_BYTES, quantized_k, "k", "bytes") \
+    X(K_RATIO, quantized_k, "k", "ratio") \
+    X(V_BITS, quantized_v, "v", "bits_per_number") \
+    X(V_BYTES, quantized_v, "v", "bytes") \
+    X(V_RATIO, quantized_v, "v", "ratio")
+
+/* The comparison with the exact result. Plain numbers: id, object, name. Tensors: id, object, name, which, axes, title.
+ */
+#define ERROR_FIGURES(X) \
+    X(SCORES_MAX, "scores", "max") \
+    X(SCORES_RMS, "scores", "rms") \
+    X(WEIGHTS_MAX, "weights", "max") \
+    X(ARGMAX_CHANGED, "weights", "argmax_changed") \
+    X(OUTPUT_MAX, "output", "max") \
+    X(OUTPUT_RMS, "output", "rms")
+#define COSINE_AXES \
+    { \
+        AXIS_BATCH, AXIS_OUTPUT_HEAD, AXIS_QUERY \
+    }
+#define ERROR_TENSORS(X) \
+    X(KL_BITS, "weights", "kl_bits", kl_bits, PER_QUERY, "error.weights.kl_bits = sum of w * log2(w / rounded w)") \
+    X(COSINE, "output", "cosine", cosine, COSINE_AXES, "error.output.cosine   (1: the same direction)")
+
+/* What a quantised request would have been without it: id, name, quantity, axes. */
+#define EXACT_RESULTS(X) X(OUTPUT, "output", OUTPUT, OUTPUT_AXES) X(WEIGHTS, "weights", WEIGHTS, PER_PAIR)
 
 /* JSON of their own: id, part, name. */
 #define DOCUMENTS(X) \
@@ -108,11 +205,19 @@ enum result_id {
 #define DOCUMENT_ID(id, part, name) RESULT_##id,
 #define MASK_ID(id, name, axes, traits, formula) RESULT_MASK_##id,
 #define STATISTIC_ID(id, name, axes, traits, formula) RESULT_STATS_##id,
+#define QUANTIZED_ID(side, SIDE, letter, id, name, tensor, axes, plain, title) RESULT_QUANTIZED_##SIDE##_##id,
+#define FIGURE_ID(id, side, letter, name) RESULT_QUANTIZED_##id,
+#define ERROR_ID(id, object, name) RESULT_ERROR_##id,
+#define ERROR_TENSOR_ID(id, object, name, tensor, axes, title) RESULT_ERROR_##id,
+#define LATENT_ID(id, name, tensor, axes, formula) RESULT_STEPS_##id,
 #define STEP_ID(id, name, axes, traits, formula) RESULT_STEPS_##id,
+#define EXACT_ID(id, name, quantity, axes) RESULT_EXACT_##id,
 #define GRADIENT_ID(id, name, kind, object, member, formula) RESULT_GRADIENTS_##id,
 #define UPDATE_ID(id, name) RESULT_UPDATED_##id,
-    COMPUTED(COMPUTED_ID) OPERANDS(OPERAND_ID) MASKS(MASK_ID) STATISTICS(STATISTIC_ID) DOCUMENTS(DOCUMENT_ID)
-        STEPS(STEP_ID) GRADIENTS(GRADIENT_ID) UPDATES(UPDATE_ID)
+    COMPUTED(COMPUTED_ID) OPERANDS(OPERAND_ID) MASKS(MASK_ID) STATISTICS(STATISTIC_ID) QUANTIZED_SIDES(QUANTIZED_ID)
+        QUANTIZED_FIGURES(FIGURE_ID) ERROR_FIGURES(ERROR_ID) ERROR_TENSORS(ERROR_TENSOR_ID) EXACT_RESULTS(EXACT_ID)
+            DOCUMENTS(DOCUMENT_ID) LATENT_STEPS(LATENT_ID) STEPS(STEP_ID) GRADIENTS(GRADIENT_ID) UPDATES(UPDATE_ID)
+#undef EXACT_ID
 #undef GRADIENT_ID
 #undef UPDATE_ID
 #undef COMPUTED_ID
@@ -120,8 +225,13 @@ enum result_id {
 #undef DOCUMENT_ID
 #undef MASK_ID
 #undef STATISTIC_ID
+#undef QUANTIZED_ID
+#undef FIGURE_ID
+#undef ERROR_ID
+#undef ERROR_TENSOR_ID
+#undef LATENT_ID
 #undef STEP_ID
-            RESULT_COUNT
+                RESULT_COUNT
 };
 
 struct result {
@@ -137,14 +247,22 @@ struct result {
     enum gradient gradient;   /* what it is, or what a step takes; GRADIENT_COUNT: neither */
 };
 
+/* The tensor of struct attention that a result shows, with its shape as soon as it is checked where the result is one
+ * of `quantization`, with its data when it is prepared; rank 0 for other results. */
+struct tensor result_tensor(const struct attention *a, enum result_id id);
+
+/* The shape of the tensor counts, not the extents of its axes. */
+bool result_brings_shape(enum result_id id);
+
 const struct result *result_row(enum result_id id);
 
 /* Why this request has no such result, or NULL when it has it. */
-const char *result_lacks(const struct result *result, const struct attention *a);
+const char *result_lacks(enum result_id id, const struct attention *a);
 
 const char *part_name(enum part part);
 const char *part_meaning(enum part part);
 enum part_kind part_kind(enum part part);
+bool part_has_name(enum part part); /* that `include` takes */
 bool part_is_group(enum part part);
 
 /* Whether `include` takes results[id] by a name of its own, "steps.scores". */
@@ -152,6 +270,8 @@ bool result_has_own_name(const struct result *result);
 
 /* "gradients.inputs" where results[id] is a member of that object of a group, or NULL. */
 const char *result_object_path(const struct result *result);
+/* Whether both are members of one object inside a part. */
+bool result_is_beside(const struct result *a, const struct result *b);
 
 /* Large ones come only by that name. */
 bool result_is_opt_in(const struct result *result);

@@ -1,6 +1,7 @@
 /* Pages of tables: head by head, each section a grid, then softmax and mix of each query. */
 #include "api/text/reply_text.h"
 
+#include "api/text/cache_text.h"
 #include "api/text/equation.h"
 #include "api/text/section_table.h"
 #include "api/text/text_table.h"
@@ -102,7 +103,9 @@ static void print_head_title(const struct section_table *p)
 static bool print_head(const struct section_table *p)
 {
     print_head_title(p);
-    bool good = print_part(p, PART_INPUTS) && tell_products(p) && print_part(p, PART_MASK) && print_part(p, PART_STEPS);
+    bool good = print_part(p, PART_INPUTS);
+    cache_text_head(p);
+    good = good && tell_products(p) && print_part(p, PART_MASK) && print_part(p, PART_STEPS);
     if (good && !find_section(p, RESULT_STEPS_WEIGHTS))
         good = print_part(p, PART_WEIGHTS);
     if (good && p->a->request->variant != VARIANT_LINEAR)
@@ -224,6 +227,7 @@ bool reply_text_write(const struct reply *r, struct buffer *out)
     }
     print_first_line(&p);
     bool good = print_heads(&p) && print_packed_output(&p);
+    cache_text_error(&p);
     if (r->options->include.part[PART_COST])
         print_bill(&p);
     if (r->options->readout_tokens.values)

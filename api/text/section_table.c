@@ -44,7 +44,8 @@ bool section_table_rows(const struct section_table *p, const struct section *s, 
                         size_t count, size_t indent)
 {
     struct text_table g = {.indent = indent, .all_rows = count, .row_noun = axis == AXIS_QUERY ? "queries" : "keys"};
-    struct section_rows source = {.a = p->a, .section = s, .weights = p->reply->results.of[query_steps_mixing(p->a)]};
+    struct section_rows source = {
+        .a = reply_attention(p->reply, s), .section = s, .weights = p->reply->results.of[query_steps_mixing(p->a)]};
     bool good = true;
     name_columns(p, s, &g);
     for (; good && g.rows < least(count, SECTION_TABLE_ROWS); g.rows++) {
@@ -116,8 +117,9 @@ bool section_table_write(const struct section_table *p, const struct section *s)
 {
     const struct attention *a = p->a;
     bool shared = has_axis(s, AXIS_KV_HEAD);
-    size_t heads = shared ? a->kv_heads : a->heads;
-    size_t h = shared ? p->h / (a->heads / a->kv_heads) : p->h;
+    bool headless = has_axis(s, AXIS_NO_HEAD);
+    size_t heads = headless ? 1 : shared ? a->kv_heads : a->heads;
+    size_t h = headless ? 0 : shared ? p->h / (a->heads / a->kv_heads) : p->h;
     size_t rows = s->t.rank > 1 ? s->t.shape[s->t.rank - 2] : 1;
     section_table_title(p, s);
     bool good =

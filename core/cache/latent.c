@@ -120,28 +120,16 @@ static bool project(const struct work *k, struct tensor x, struct tensor w, enum
 
 /* --- norm and rotation --- */
 
-static double load(struct tensor t, size_t at)
-{
-    return t.dtype == DTYPE_FLOAT64 ? ((const double *)t.data)[at] : (double)((const float *)t.data)[at];
-}
-
-static void store(struct tensor t, size_t at, double value)
-{
-    if (t.dtype == DTYPE_FLOAT64)
-        ((double *)t.data)[at] = value;
-    else
-        ((float *)t.data)[at] = (float)value;
-}
-
 static void normalise_row(struct tensor t, size_t at, struct tensor gain)
 {
     size_t width = t.shape[3];
     double sum = 0;
     for (size_t c = 0; c < width; c++)
-        sum += load(t, at + c) * load(t, at + c);
+        sum += dtype_get(t.dtype, t.data, at + c) * dtype_get(t.dtype, t.data, at + c);
     double root = sqrt(sum / (double)width + EPSILON);
     for (size_t c = 0; c < width; c++)
-        store(t, at + c, load(t, at + c) / root * (gain.data ? load(gain, c) : 1));
+        dtype_set(t.dtype, t.data, at + c,
+                  dtype_get(t.dtype, t.data, at + c) / root * (gain.data ? dtype_get(gain.dtype, gain.data, c) : 1));
 }
 
 /* x / sqrt(mean(x^2) + epsilon) times the gain, where the request wants it. */

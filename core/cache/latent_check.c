@@ -203,7 +203,7 @@ bool latent_check_past(struct attention *a, struct error *err)
         good = error_set(err, ERROR_INVALID, "past.k", "k is the past of another form: %s.", why);
     if (r->past_v.data)
         good = error_set(err, ERROR_INVALID, "past.v", "v is the past of another form: %s.", why);
-    if (!good || (!latent.t.data && !rope_key.t.data))
+    if (!good || (!r->has_past && !latent.t.data && !rope_key.t.data))
         return good;
     good = shape_error_present(latent, why, err);
     if (!(good & shape_error_present(rope_key, why, err)))

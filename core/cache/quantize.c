@@ -109,7 +109,7 @@ static size_t scales_per_head(const struct quantized *q)
 static struct shared *shared_by(const struct head *h, size_t j, size_t t)
 {
     const struct quantized *q = h->coder->q;
-    switch (q->side->axis) {
+    switch (q->axis) {
     case QUANTIZE_CHANNEL:
         return &h->shared[j / q->group * q->width + t];
     case QUANTIZE_TOKEN:
@@ -323,7 +323,7 @@ static bool make_rooms(struct quantized *q, struct arena *arena, struct error *e
 
 static bool take_rotation(struct coder *c, const char *name, struct arena *arena, struct error *err)
 {
-    struct tensor given = c->q->side->given;
+    struct tensor given = c->q->side->rotation.given;
     size_t d = c->q->width;
     double *rows = arena_calloc(arena, d * d, sizeof *rows, err);
     char member[64];
@@ -351,12 +351,12 @@ static bool make_rotations(struct coder *c, const char *name, struct arena *aren
 {
     const struct quantize_side *side = c->q->side;
     struct normal normal = {(uint64_t)side->seed};
-    bool good = side->rotation == QUANTIZE_PLAIN || rotation_new(&c->rotation, c->q->width, arena, err);
-    if (good && side->rotation == QUANTIZE_HADAMARD)
+    bool good = c->q->rotation_kind == QUANTIZE_PLAIN || rotation_new(&c->rotation, c->q->width, arena, err);
+    if (good && c->q->rotation_kind == QUANTIZE_HADAMARD)
         rotation_hadamard(&c->rotation, &normal);
-    if (good && side->rotation == QUANTIZE_RANDOM)
+    if (good && c->q->rotation_kind == QUANTIZE_RANDOM)
         good = rotation_random(&c->rotation, &normal, arena, err);
-    if (good && side->rotation == QUANTIZE_GIVEN)
+    if (good && c->q->rotation_kind == QUANTIZE_GIVEN)
         good = take_rotation(c, name, arena, err);
     if (good && side->qjl && (good = rotation_new(&c->sketch, c->q->width, arena, err)))
         rotation_sketch(&c->sketch, &normal);

@@ -44,16 +44,20 @@ enum quantize_rotation {
     QUANTIZE_GIVEN,
 };
 
+struct quantize_turn {
+    enum quantize_rotation kind;
+    struct tensor given; /* [d][d] for QUANTIZE_GIVEN */
+};
+
 /* What is asked for one side, k or v. */
 struct quantize_side {
     bool on;
     enum quantize_method method;
-    size_t bits; /* 0: not given */
-    enum quantize_axis axis;
-    size_t group;                                                                        /* 0: the whole axis */
-    bool has_axis, has_rotation, has_seed, has_residual, has_centroids, has_renormalize; /* was it said? */
-    enum quantize_rotation rotation;
-    struct tensor given; /* [d][d] for QUANTIZE_GIVEN */
+    size_t bits;                           /* 0: not given */
+    enum quantize_axis axis;               /* default: channel for k, token for v */
+    size_t group;                          /* 0: the whole axis */
+    struct quantize_turn rotation;         /* default: random for turboquant, else none */
+    bool has_axis, has_rotation, has_seed; /* was it said? */
     int64_t seed;
     bool qjl, exact_centroids, renormalize;
 };
@@ -68,6 +72,8 @@ struct quantize_request {
  * method has not is absent (rank 0). m' tokens from `first` on are quantised. */
 struct quantized {
     const struct quantize_side *side;
+    enum quantize_axis axis;
+    enum quantize_rotation rotation_kind;
     size_t batch, heads, tokens, width;
     size_t first, count, group; /* m', and how many numbers share a scale */
     struct tensor codes;        /* [m'][d], int16 */

@@ -17,9 +17,21 @@ static const struct {
 
 struct asked {
     const struct quantize_side *side;
+    enum quantize_axis axis;
+    enum quantize_rotation rotation;
     const char *name;
     struct error *err;
 };
+
+static enum quantize_axis axis_of(const struct quantize_request *r, const struct quantize_side *s)
+{
+    return s->has_axis ? s->axis : s == &r->v ? QUANTIZE_TOKEN : QUANTIZE_CHANNEL;
+}
+
+static enum quantize_rotation rotation_of(const struct quantize_side *s)
+{
+    return s->has_rotation ? s->rotation.kind : s->method == QUANTIZE_TURBOQUANT ? QUANTIZE_RANDOM : QUANTIZE_PLAIN;
+}
 
 static bool refuse(const struct asked *asked, const char *member, const char *text)
 {
@@ -58,9 +70,9 @@ static bool check_members(const struct asked *asked)
     } members[] = {
         {"axis", s->has_axis, false},
         {"group", s->group > 0, false},
-        {"residual", s->has_residual, true},
-        {"centroids", s->has_centroids, true},
-        {"renormalize", s->has_renormalize, true},
+        {"residual", s->qjl, true},
+        {"centroids", s->exact_centroids, true},
+        {"renormalize", s->renormalize, true},
     };
     bool turboquant = s->method == QUANTIZE_TURBOQUANT;
     bool good = true;
@@ -74,7 +86,7 @@ static bool check_members(const struct asked *asked)
                  members[x].name);
         good = refuse(asked, members[x].name, text);
     }
-    if (s->has_seed && s->rotation != QUANTIZE_HADAMARD && s->rotation != QUANTIZE_RANDOM && !s->qjl)
+    if (s->has_seed && asked->rotation != QUANTIZE_HADAMARD && asked->rotation != QUANTIZE_RANDOM && !s->qjl)
         good =
             refuse(asked, "seed", "Nothing is drawn here: seed serves rotation hadamard or random, and residual qjl.");
     return good;
@@ -88,33 +100,33 @@ static bool check_rotation(const struct asked *asked, size_t width)
     size_t next = 1;
     while (next < width)
         next *= 2;
-    if (s->rotation == QUANTIZE_HADAMARD && next != width) {
+    if (asked->rotation == QUANTIZE_HADAMARD && next != width) {
         snprintf(text, sizeof text, "A Hadamard matrix needs a power of two; the width is %zu, the next one is %zu.",
                  width, next);
         return refuse(asked, "rotation", text);
     }
-    if (s->rotation != QUANTIZE_GIVEN ||
-        (s->given.rank == 2 && s->given.shape[0] == width && s->given.shape[1] == width))
+    if (asked->rotation != QUANTIZE_GIVEN ||
+        (s->rotation.given.rank == 2 && s->rotation.given.shape[0] == width && s->rotation.given.shape[1] == width))
         return true;
     snprintf(text, sizeof text, "It has shape %s; a rotation of these rows is [%zu][%zu].",
-             tensor_shape_text(s->given, shape, sizeof shape), width, width);
+             tensor_shape_text(s->rotation.given, shape, sizeof shape), width, width);
     return refuse(asked, "rotation", text);
 }
 
 static bool check_group(const struct asked *asked, size_t count, size_t width)
 {
     const struct quantize_side *s = asked->side;
-    size_t whole = s->axis == QUANTIZE_CHANNEL ? count : width;
+    size_t whole = asked->axis == QUANTIZE_CHANNEL ? count : width;
     char text[160];
     if (s->group == 0)
         return true;
-    if (s->axis == QUANTIZE_TENSOR)
+    if (asked->axis == QUANTIZE_TENSOR)
         return refuse(asked, "group",
                       "axis tensor has one scale for all numbers of a head: group means nothing there.");
     if (whole % s->group == 0)
         return true;
     snprintf(text, sizeof text, "group is %zu, which does not divide the %zu %s.", s->group, whole,
-             s->axis == QUANTIZE_CHANNEL ? "quantised tokens" : "features");
+             asked->axis == QUANTIZE_CHANNEL ? "quantised tokens" : "features");
     return refuse(asked, "group", text);
 }
 
@@ -130,7 +142,7 @@ static bool check_kept(const struct quantize_request *r, size_t tokens, struct e
 bool quantize_check(const struct quantize_request *r, const struct quantize_side *s, const char *name, size_t tokens,
                     size_t width, struct error *err)
 {
-    const struct asked asked = {s, name, err};
+    const struct asked asked = {s, axis_of(r, s), rotation_of(s), name, err};
     if (!check_kept(r, tokens, err))
         return false;
     bool good = check_bits(&asked);
@@ -153,11 +165,11 @@ static struct tensor shape_of(const struct quantized *q, enum dtype dtype, size_
 static void plan_scales(struct quantized *q, enum dtype dtype)
 {
     const struct quantize_side *s = q->side;
-    size_t whole = s->axis == QUANTIZE_CHANNEL ? q->count : q->width;
+    size_t whole = q->axis == QUANTIZE_CHANNEL ? q->count : q->width;
     q->group = s->group ? s->group : whole;
-    if (s->axis == QUANTIZE_TENSOR)
+    if (q->axis == QUANTIZE_TENSOR)
         q->scale = shape_of(q, dtype, 2, 0, 0);
-    else if (s->axis == QUANTIZE_CHANNEL)
+    else if (q->axis == QUANTIZE_CHANNEL)
         q->scale = shape_of(q, dtype, 4, q->count / q->group, q->width);
     else
         q->scale = shape_of(q, dtype, 4, q->count, q->width / q->group);
@@ -188,6 +200,8 @@ struct quantized quantize_plan(const struct quantize_request *r, const struct qu
 {
     struct quantized q = {.side = s, .batch = batch, .heads = heads, .tokens = tokens, .width = width};
     const size_t square[2] = {width, width};
+    q.axis = axis_of(r, s);
+    q.rotation_kind = rotation_of(s);
     q.first = (size_t)r->keep_first;
     q.count = tokens - q.first - (size_t)r->keep_last;
     q.codes = shape_of(&q, DTYPE_INT16, 4, q.count, width);
@@ -196,7 +210,7 @@ struct quantized quantize_plan(const struct quantize_request *r, const struct qu
         q.norm = shape_of(&q, dtype, 3, q.count, 0);
     else
         plan_scales(&q, dtype);
-    if (s->rotation != QUANTIZE_PLAIN)
+    if (q.rotation_kind != QUANTIZE_PLAIN)
         q.rotation = tensor_dense(dtype, 2, square, NULL);
     if (s->qjl) {
         q.residual_norm = q.norm;

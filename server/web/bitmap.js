@@ -2,6 +2,8 @@
 import { move } from "./matrix.js";
 import { el } from "./dom.js";
 
+/** @typedef {import("./picture.js").Picture} Picture */
+
 /** @param {HTMLElement} near @param {string} name */
 const token = (near, name) => getComputedStyle(near).getPropertyValue(name).trim();
 
@@ -30,7 +32,7 @@ export function paintBitmap(canvas, picture, width, height, gap = 1) {
 /**
  * A matrix of more cells than a table should have.
  * @param {string} name
- * @param {Listener} listener
+ * @param {import("./matrix.js").Listener} listener
  */
 export function makeBitmap(name, listener) {
   const canvas = el("canvas", { tabindex: 0, role: "img", class: "bitmap" });

@@ -2,6 +2,8 @@
 import { dot } from "./arithmetic.js";
 
 /**
+ * @typedef {import("./arithmetic.js").Slice} Slice
+ * @typedef {import("./tell.js").Cell} Cell
  * @typedef {{query: number, key: number, head: number, batch: number}} Place
  */
 
@@ -21,7 +23,7 @@ export function cellOf(slice, i, j) {
 }
 
 /**
- * @param {Api} api
+ * @param {import("./api.js").Api} api
  * @param {(cell: Cell, place: Place, request: object) => void} onCell
  */
 export function makeExplain(api, onCell) {

@@ -5,6 +5,9 @@ import { chainOf } from "./chain.js";
 import { asked, warmed } from "./state.js";
 
 /**
+ * @typedef {import("./arithmetic.js").Chain} Chain
+ * @typedef {import("./api.js").Answer} Answer
+ * @typedef {import("./api.js").Problem} Problem
  * @typedef {object} Model
  * @property {Chain | null} chain     what is drawn
  * @property {Chain | null} own       what this page computed
@@ -21,7 +24,7 @@ import { asked, warmed } from "./state.js";
 const REST = 100;
 const RETRY = 2500;
 
-/** @param {State} state @returns {{own: Chain | null, unable: string, body: object}} */
+/** @param {import("./state.js").State} state @returns {{own: Chain | null, unable: string, body: object}} */
 function own(state) {
   try {
     const first = compute(state.request);
@@ -33,8 +36,8 @@ function own(state) {
 }
 
 /**
- * @param {Api} api
- * @param {Store} store
+ * @param {import("./api.js").Api} api
+ * @param {import("./state.js").Store} store
  * @param {(model: Model) => void} onModel
  */
 export function makeFollow(api, store, onModel) {

@@ -5,9 +5,11 @@ import { stepsOf, isLinear } from "./steps.js";
 import { pictureOf } from "./picture.js";
 import { WORDS, sayText } from "./words.js";
 
+/** @typedef {import("./arithmetic.js").Chain} Chain */
+
 const SIZE = 28;
 
-/** @param {Store} store */
+/** @param {import("./state.js").Store} store */
 export function makeHeads(store) {
   const place = byId("heads"), batches = byId("batches");
   /** @type {{button: HTMLButtonElement, canvas: HTMLCanvasElement}[]} */
@@ -36,7 +38,7 @@ export function makeHeads(store) {
   }
 
   return {
-    /** @param {Chain} chain @param {State} state */
+    /** @param {Chain} chain @param {import("./state.js").State} state */
     update(chain, state) {
       const now = `${chain.shape.heads} ${chain.shape.batch}`;
       if (now !== shape) build(chain);
@@ -44,7 +46,7 @@ export function makeHeads(store) {
       tabs.forEach(({ button }, i) => dress(button, { "aria-selected": String(i === state.head), tabindex: i === state.head ? 0 : -1 }));
       [...batches.children].forEach((button, i) => dress(button, { "aria-pressed": String(i === state.batch) }));
     },
-    /** @param {Chain} chain @param {State} state */
+    /** @param {Chain} chain @param {import("./state.js").State} state */
     paint(chain, state) {
       if (chain.shape.heads < 2) return;
       chain.slices[state.batch].forEach((slice, head) => {

@@ -23,7 +23,6 @@ static void start(struct cache *c, enum quantize_method method, size_t bits, siz
     memset(c, 0, sizeof *c);
     c->arena = arena_new((size_t)1 << 28);
     c->request.k = (struct quantize_side){.on = true, .method = method, .bits = bits};
-    c->request.k.rotation = method == QUANTIZE_TURBOQUANT ? QUANTIZE_RANDOM : QUANTIZE_PLAIN;
     c->x = tensor_dense(DTYPE_FLOAT64, 4, shape, x);
 }
 
@@ -89,6 +88,7 @@ START_TEST(affine_keeps_two_numbers_to_rounding)
     double x[] = {1, 0, .3, -7, 1, 1, -1, 2};
     struct cache c;
     start(&c, QUANTIZE_AFFINE, 1, 4, 2, x);
+    c.request.k.has_axis = true;
     c.request.k.axis = QUANTIZE_TOKEN;
     run(&c);
     assert_numbers(c.q.dequantized, x, 1e-15);
@@ -111,6 +111,7 @@ START_TEST(half_a_step_is_the_most_that_is_lost)
         for (size_t i = 0; i < 96; i++)
             x[i] = draw_real(&draw);
         start(&c, method, draw_size(&draw, 2, 8), 12, 8, x);
+        c.request.k.has_axis = true;
         c.request.k.axis = axis;
         c.request.keep_first = (int64_t)draw_size(&draw, 0, 2);
         c.request.keep_last = 4 - c.request.keep_first;
@@ -141,6 +142,7 @@ START_TEST(float8_scales_to_its_largest_number)
     const double back[] = {448, .3125, 0, 0, -224, 16};
     struct cache c;
     start(&c, QUANTIZE_FLOAT8_E4M3, 0, 2, 3, x);
+    c.request.k.has_axis = true;
     c.request.k.axis = QUANTIZE_TENSOR;
     run(&c);
     ck_assert_double_eq(*(double *)c.q.scale.data, 1);
@@ -183,8 +185,9 @@ START_TEST(the_cat_under_hadamard_as_published)
     for (size_t bits = 1; bits <= 4; bits++) {
         struct cache c;
         start(&c, QUANTIZE_TURBOQUANT, bits, 2, 4, cat_k);
-        c.request.k.rotation = QUANTIZE_GIVEN;
-        c.request.k.given = tensor_dense(DTYPE_FLOAT64, 2, (const size_t[]){4, 4}, half);
+        c.request.k.has_rotation = true;
+        c.request.k.rotation.kind = QUANTIZE_GIVEN;
+        c.request.k.rotation.given = tensor_dense(DTYPE_FLOAT64, 2, (const size_t[]){4, 4}, half);
         run(&c);
         assert_codes(&c, codes[bits - 1]);
         assert_numbers(c.q.norm, norm, 5e-9);
@@ -204,8 +207,9 @@ START_TEST(renormalised_directions_have_their_norm)
         struct cache c;
         double score[2] = {0};
         start(&c, QUANTIZE_TURBOQUANT, bits, 2, 4, cat_k);
-        c.request.k.rotation = QUANTIZE_GIVEN;
-        c.request.k.given = tensor_dense(DTYPE_FLOAT64, 2, (const size_t[]){4, 4}, half);
+        c.request.k.has_rotation = true;
+        c.request.k.rotation.kind = QUANTIZE_GIVEN;
+        c.request.k.rotation.given = tensor_dense(DTYPE_FLOAT64, 2, (const size_t[]){4, 4}, half);
         c.request.k.renormalize = true;
         run(&c);
         for (size_t j = 0; j < 2; j++) {
@@ -431,12 +435,14 @@ START_TEST(what_means_nothing_is_refused)
     start(&c, QUANTIZE_TURBOQUANT, 5, 4, 3, x);
     assert_refused(&c, "quantize.k.bits", "turboquant takes 1 to 4");
     start(&c, QUANTIZE_AFFINE, 2, 4, 3, x);
-    c.request.k.rotation = QUANTIZE_HADAMARD;
+    c.request.k.has_rotation = true;
+    c.request.k.rotation.kind = QUANTIZE_HADAMARD;
     assert_refused(&c, "quantize.k.rotation", "the width is 3, the next one is 4");
     start(&c, QUANTIZE_AFFINE, 2, 4, 3, x);
     c.request.k.group = 3;
     assert_refused(&c, "quantize.k.group", "group is 3, which does not divide the 4 quantised tokens");
     start(&c, QUANTIZE_AFFINE, 2, 4, 3, x);
+    c.request.k.has_axis = true;
     c.request.k.axis = QUANTIZE_TENSOR;
     c.request.k.group = 2;
     assert_refused(&c, "quantize.k.group", "group means nothing");
@@ -445,17 +451,18 @@ START_TEST(what_means_nothing_is_refused)
     c.request.keep_last = 1;
     assert_refused(&c, "quantize.keep_last", "leave none of the 4 tokens");
     start(&c, QUANTIZE_AFFINE, 2, 4, 3, x);
-    c.request.k.qjl = c.request.k.has_residual = true;
+    c.request.k.qjl = true;
     assert_refused(&c, "quantize.k.residual", "Only turboquant has residual");
     start(&c, QUANTIZE_TURBOQUANT, 2, 6, 2, x);
-    c.request.k.exact_centroids = c.request.k.has_centroids = true;
+    c.request.k.exact_centroids = true;
     assert_refused(&c, "quantize.k.centroids", "at least 3");
     start(&c, QUANTIZE_AFFINE, 2, 6, 2, x);
     c.request.k.has_seed = true;
     assert_refused(&c, "quantize.k.seed", "Nothing is drawn here");
     start(&c, QUANTIZE_AFFINE, 2, 6, 2, x);
-    c.request.k.rotation = QUANTIZE_GIVEN;
-    c.request.k.given = tensor_dense(DTYPE_FLOAT64, 2, (const size_t[]){2, 2}, skew);
+    c.request.k.has_rotation = true;
+    c.request.k.rotation.kind = QUANTIZE_GIVEN;
+    c.request.k.rotation.given = tensor_dense(DTYPE_FLOAT64, 2, (const size_t[]){2, 2}, skew);
     assert_refused(&c, "quantize.k.rotation", "|R R^T - I| is 0.1");
 }
 END_TEST

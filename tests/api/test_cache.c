@@ -1,0 +1,304 @@
+/* Latent attention and quantised caches as requests: replies against the published vectors, text, refusals. */
+#include "tests/api/exchange.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CAUSAL \
+    "\"q\":[[1,0,0.5],[0,1,-0.5],[1,1,0],[0.5,-1,1]],\"k\":[[0.5,1,0],[1,-0.5,0.5],[0,1,1],[-1,0.5,0]]," \
+    "\"v\":[[1,0],[0,1],[1,1],[-1,2]],\"mask\":\"causal\""
+#define CAT \
+    "\"q\":[[0.3,-0.2,0.5,0.1],[1.1,-0.8,0.2,0.3]],\"k\":[[-0.4,-0.3,0.2,1.2],[1.6,-0.7,-0.4,-0.5]]," \
+    "\"v\":[[-0.5,-0.4,0.1,1.1],[1.2,-0.3,-0.2,-0.6]],\"mask\":\"causal\""
+#define HALF "[[0.5,0.5,0.5,0.5],[0.5,-0.5,0.5,-0.5],[0.5,0.5,-0.5,-0.5],[0.5,-0.5,-0.5,0.5]]"
+#define LATENT \
+    "\"x\":[[0,0.75,0.5,-0.75],[1,1.75,1.5,0.25],[-2,-1.25,-1.5,1.25]],\"heads\":2,\"mask\":\"causal\",\"latent\":{" \
+    "\"w_dkv\":[[-0.5,-1.75,0],[-0.75,1,1.75],[-2,-1.25,-1.5],[-0.25,-0.5,-1.75]]," \
+    "\"w_kr\":[[0.75,0.5],[1.5,0.25],[1.25,-1],[0,0.75]]," \
+    "\"w_uk\":[[0.5,-0.75,1,1.75],[1.5,0.25,-2,-1.25],[-1.5,1.25,-1,-0.25]]," \
+    "\"w_uv\":[[-1,-0.25,-0.5,-1.75],[0,0.75,0.5,-0.75],[1,1.75,1.5,0.25]]," \
+    "\"w_dq\":[[1.25,-1,-0.25],[-0.5,-1.75,0],[0.75,0.5,-0.75],[1,1.75,1.5]]," \
+    "\"w_uq\":[[1,1.75,1.5,0.25,-2,-1.25,-1.5,1.25],[-1,-0.25,-0.5,-1.75,0,0.75,0.5,-0.75]," \
+    "[1,1.75,1.5,0.25,-2,-1.25,-1.5,1.25]]"
+#define OUTPUT "[[3.25,4,3.75,2.5],[5.23355137,0.40481314,3.57836996,3.24781662],[5.25,0.375,2.73528378,0.79441674]]"
+
+/* --- quantize --- */
+
+START_TEST(a_quantised_cache_as_published)
+{
+    json_t *r = exchange_reply("{" CAUSAL ",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"v\":{\"method\":"
+                               "\"affine\",\"bits\":2}},\"include\":[\"weights\",\"output\",\"exact.weights\","
+                               "\"exact.output\",\"present\",\"inputs\"]}");
+    exchange_near(r, "quantization.k.codes", "[[2,3,0],[3,0,2],[2,3,3],[0,2,0]]", 0);
+    exchange_near(r, "quantization.k.scale", "[[0.6666666666666666,0.5,0.3333333333333333]]", 1e-15);
+    exchange_near(r, "quantization.k.zero", "[[-1,-0.5,0]]", 0);
+    exchange_near(r, "quantization.v.scale", "[[0.3333333333333333],[0.3333333333333333],[0],[1]]", 1e-15);
+    exchange_near(r, "weights.3", "[0.1261903,0.53441183,0.22478432,0.11461355]", 5e-9);
+    exchange_near(r, "output.3", "[0.23636107,0.98842325]", 5e-9);
+    exchange_near(r, "exact.weights.3", "[0.14137752,0.51825732,0.21798941,0.12237575]", 5e-9);
+    exchange_near(r, "exact.output.3", "[0.23699118,0.98099823]", 5e-9);
+    exchange_near(r, "present.k", "[[0.5,1,0],[1,-0.5,0.5],[0,1,1],[-1,0.5,0]]", 0);
+    exchange_near(r, "inputs.k.1", "[1,-0.5,0.6666666666666666]", 1e-15);
+    exchange_near(r, "axes.quantization.k.scale", "[\"group\",\"feature\"]", 0);
+    ck_assert_double_eq(json_number_value(exchange_at(r, "quantization.k.bits_per_number")), 10);
+    ck_assert_double_eq(json_number_value(exchange_at(r, "quantization.k.bytes")), 15);
+    ck_assert_double_eq(json_number_value(exchange_at(r, "quantization.k.ratio")), 1.6);
+    json_decref(r);
+}
+END_TEST
+
+/* scores.max = max |s^ - s|, and so on, from the two requests that the one stands for */
+START_TEST(the_error_is_the_difference_from_the_exact_result)
+{
+    json_t *r = exchange_reply("{" CAUSAL ",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}},\"include\":["
+                               "\"steps.scores\",\"weights\",\"output\",\"exact.weights\",\"exact.output\"],"
+                               "\"sinks\":[0.5]}");
+    json_t *exact = exchange_reply("{" CAUSAL ",\"include\":[\"steps.scores\",\"weights\"],\"sinks\":[0.5]}");
+    double scores = 0, weights = 0;
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j <= i; j++) {
+            char path[2][40];
+            snprintf(path[0], sizeof path[0], "steps.scores.%zu.%zu", i, j);
+            snprintf(path[1], sizeof path[1], "weights.%zu.%zu", i, j);
+            double score = json_number_value(exchange_at(r, path[0])) - json_number_value(exchange_at(exact, path[0]));
+            double weight = json_number_value(exchange_at(r, path[1])) - json_number_value(exchange_at(exact, path[1]));
+            scores = score > scores ? score : -score > scores ? -score : scores;
+            weights = weight > weights ? weight : -weight > weights ? -weight : weights;
+        }
+    ck_assert_double_eq_tol(json_number_value(exchange_at(r, "error.scores.max")), scores, 1e-15);
+    ck_assert_double_eq_tol(json_number_value(exchange_at(r, "error.weights.max")), weights, 1e-15);
+    ck_assert(json_equal(exchange_at(r, "exact.weights"), exchange_at(exact, "weights")));
+    ck_assert_uint_eq(json_array_size(exchange_at(r, "error.weights.kl_bits")), 4);
+    ck_assert_int_eq(json_integer_value(exchange_at(r, "error.weights.argmax_changed")), 0);
+    json_decref(r);
+    json_decref(exact);
+}
+END_TEST
+
+/* the-cat's keys under H_4 / 2: weights of the row of cat */
+START_TEST(turboquant_under_a_given_rotation_as_published)
+{
+    static const char *const weights[] = {"[0.340995,0.659005]", "[0.218643,0.781357]", "[0.263208,0.736792]",
+                                          "[0.266327,0.733673]"};
+    for (int bits = 1; bits <= 4; bits++) {
+        char body[1200];
+        snprintf(body, sizeof body,
+                 "{" CAT ",\"quantize\":{\"k\":{\"method\":\"turboquant\",\"bits\":%d,\"rotation\":" HALF "}}}", bits);
+        json_t *r = exchange_reply(body);
+        exchange_near(r, "weights.1", weights[bits - 1], 6e-7);
+        exchange_near(r, "quantization.k.rotation", HALF, 0);
+        json_decref(r);
+    }
+}
+END_TEST
+
+/* codes and sign stay integers, scales and what the codes stand for do not; a scale of all is a plain number */
+START_TEST(codes_stay_integers_whatever_the_spelling)
+{
+    json_t *r = exchange_reply("{" CAT ",\"encoding\":\"base64\",\"quantize\":{\"k\":{\"method\":\"turboquant\","
+                               "\"bits\":2,\"residual\":\"qjl\"},\"v\":{\"method\":\"symmetric\",\"bits\":4,\"axis\":"
+                               "\"tensor\"}}}");
+    ck_assert(json_is_integer(exchange_at(r, "quantization.k.codes.0.0")));
+    ck_assert(json_is_integer(exchange_at(r, "quantization.k.sign.0.0")));
+    ck_assert(json_is_object(exchange_at(r, "quantization.k.norm")));
+    ck_assert(json_is_object(exchange_at(r, "quantization.v.dequantized")));
+    ck_assert(json_is_number(exchange_at(r, "quantization.v.scale")));
+    ck_assert_double_eq_tol(json_number_value(exchange_at(r, "quantization.v.scale")), 1.2 / 7, 1e-15);
+    json_decref(r);
+    r = exchange_reply("{" CAT ",\"decimals\":0,\"quantize\":{\"v\":{\"method\":\"float8_e4m3\"}}}");
+    ck_assert_int_eq(json_integer_value(exchange_at(r, "quantization.v.codes.0.3")), 126);
+    ck_assert_double_eq(json_number_value(exchange_at(r, "quantization.v.bits_per_number")), 12);
+    json_decref(r);
+}
+END_TEST
+
+/* The output has the same bits however the reply is made: in one piece or streamed, with a pool or without. */
+START_TEST(quantised_replies_stream)
+{
+    struct buffer body = {0};
+    struct pool *pool = pool_start(2, 2);
+    buffer_string(&body,
+                  "{\"mask\":\"causal\",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":4,\"group\":8},\"v\":{"
+                  "\"method\":\"affine\",\"bits\":4}},\"include\":[\"output\",\"weights\",\"exact.weights\"]");
+    for (const char *name = "qkv"; *name; name++) {
+        buffer_format(&body, ",\"%c\":[", *name);
+        for (int row = 0; row < 64; row++) {
+            buffer_format(&body, "%s[", row ? "," : "");
+            for (int t = 0; t < 16; t++)
+                buffer_format(&body, "%s%.3f", t ? "," : "", ((row * 37 + t * 11 + *name) % 41 - 20) / 13.0);
+            buffer_string(&body, "]");
+        }
+        buffer_string(&body, "]");
+    }
+    buffer_string(&body, "}");
+    struct exchange whole = exchange_run(body.data, (struct exchange_how){0});
+    struct exchange streamed =
+        exchange_run(body.data, (struct exchange_how){.limits = {.whole_elements = 1}, .pool = pool});
+    ck_assert_msg(whole.good && streamed.good, "%s", whole.err.faults[0].text);
+    ck_assert_uint_gt(streamed.blocks, whole.blocks);
+    ck_assert_uint_eq(whole.text.length, streamed.text.length);
+    ck_assert_int_eq(memcmp(whole.text.data, streamed.text.data, whole.text.length), 0);
+    exchange_end(&whole);
+    exchange_end(&streamed);
+    buffer_free(&body);
+    pool_stop(pool);
+}
+END_TEST
+
+START_TEST(text_tells_codes_bill_and_loss)
+{
+    struct exchange x = exchange_run("{" CAUSAL ",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}}",
+                                     (struct exchange_how){.format = JOB_TEXT});
+    static const char *const lines[] = {
+        "codes of k\n  k0  2  3  0\n  k1  3  0  2\n",
+        "scale of the codes of k\n  group 0  0.667  0.500  0.333\n",
+        "k  affine: 10.00 bits a number, 15 bytes in all; 16 / 10.00 = 1.60\n",
+        "in so small a cache the scales cost more than the codes",
+        "weights  largest 0.058\n",
+        "the first key of the largest weight is another in 0 rows\n",
+    };
+    ck_assert_msg(x.good, "%s", x.err.faults[0].text);
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++)
+        ck_assert_msg(strstr(x.text.data, lines[l]) != NULL, "no \"%s\" in\n%s", lines[l], x.text.data);
+    exchange_end(&x);
+}
+END_TEST
+
+/* --- latent --- */
+
+START_TEST(both_forms_of_latent_as_published)
+{
+    json_t *expanded = exchange_reply("{" LATENT "},\"include\":[\"output\",\"inputs\",\"present\",\"steps\"]}");
+    json_t *absorbed =
+        exchange_reply("{" LATENT ",\"form\":\"absorbed\"},\"include\":[\"output\",\"inputs\",\"present\",\"steps\"]}");
+    exchange_near(expanded, "output", OUTPUT, 5e-9);
+    exchange_near(absorbed, "output", OUTPUT, 5e-9);
+    ck_assert(json_equal(exchange_at(expanded, "inputs"), exchange_at(absorbed, "inputs")));
+    ck_assert(json_equal(exchange_at(expanded, "present"), exchange_at(absorbed, "present")));
+    ck_assert(json_equal(exchange_at(expanded, "shape"), exchange_at(absorbed, "shape")));
+    ck_assert_int_eq(json_integer_value(exchange_at(expanded, "shape.kv_heads")), 2);
+    ck_assert_int_eq(json_integer_value(exchange_at(expanded, "shape.d_k")), 4);
+    ck_assert_ptr_nonnull(exchange_at(expanded, "steps.key_nope"));
+    ck_assert_ptr_null(json_object_get(exchange_at(absorbed, "steps"), "key_nope"));
+    ck_assert_ptr_null(json_object_get(exchange_at(expanded, "steps"), "mixed_latent"));
+    exchange_near(absorbed, "axes.steps.mixed_latent", "[\"head\",\"query\",\"feature\"]", 0);
+    exchange_near(absorbed, "axes.present.latent", "[\"key\",\"feature\"]", 0);
+    json_decref(expanded);
+    json_decref(absorbed);
+}
+END_TEST
+
+/* The present of a request is the past of the next. */
+START_TEST(the_present_of_latent_is_a_past)
+{
+    json_t *first = exchange_reply("{" LATENT "},\"include\":[\"output\",\"present\"]}");
+    json_t *body = json_loads("{" LATENT "}}", 0, NULL);
+    json_t *x = json_object_get(body, "x");
+    char *text;
+    for (int row = 0; row < 2; row++)
+        json_array_remove(json_object_get(exchange_at(first, "present"), "latent"), 2 - (row > 0)),
+            json_array_remove(json_object_get(exchange_at(first, "present"), "rope_key"), 2 - (row > 0));
+    json_array_remove(x, 0);
+    json_object_set(body, "past", exchange_at(first, "present"));
+    text = json_dumps(body, 0);
+    json_t *later = exchange_reply(text);
+    exchange_near(later, "output.0", "[5.23355137,0.40481314,3.57836996,3.24781662]", 5e-9);
+    exchange_near(later, "output.1", "[5.25,0.375,2.73528378,0.79441674]", 5e-9);
+    free(text);
+    json_decref(first);
+    json_decref(body);
+    json_decref(later);
+}
+END_TEST
+
+START_TEST(explain_tells_a_cell_of_latent)
+{
+    struct exchange x =
+        exchange_run("{" LATENT ",\"form\":\"absorbed\"},\"cell\":{\"query\":1,\"key\":0,\"head\":1},\"decimals\":5}",
+                     (struct exchange_how){.kind = JOB_EXPLAIN});
+    ck_assert_msg(x.good, "%s", x.err.faults[0].text);
+    exchange_near(x.reply, "value", "[3.75,2.5]", 1e-12);
+    exchange_near(x.reply, "products.0.product", "6.375", 1e-12);
+    ck_assert_double_eq_tol(json_number_value(exchange_at(x.reply, "score")), 10.64855, 5e-6);
+    exchange_end(&x);
+}
+END_TEST
+
+/* --- refusals --- */
+
+static const struct {
+    const char *base, *members, *name, *part;
+} refusals[] = {
+    {CAT, "\"quantize\":{}", "quantize", "Neither k nor v is given"},
+    {CAT, "\"quantize\":{\"keep_first\":1}", "quantize", "Neither k nor v"},
+    {CAT, "\"quantize\":{\"k\":{}}", "quantize.k", "lacks its member \"method\""},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"afine\"}}", "quantize.k.method", "did you mean \"affine\"?"},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\"}}", "quantize.k.bits", "needs bits, from 1 to 8"},
+    {CAT, "\"quantize\":{\"v\":{\"method\":\"affine\",\"bits\":9}}", "quantize.v.bits", "bits is 9"},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"float8_e4m3\",\"bits\":8}}", "quantize.k.bits", "leave bits out"},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"group\":3}}", "quantize.k.group", "does not divide"},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"keep_first\":1,\"keep_last\":1}",
+     "quantize.keep_last", "leave none of the 2 tokens"},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"residual\":\"qjl\"}}", "quantize.k.residual",
+     "Only turboquant"},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"rotation\":\"hadamrd\"}}", "quantize.k.rotation",
+     "did you mean \"hadamard\"?"},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"rotation\":[[1,0],[0,1]]}}", "quantize.k.rotation",
+     "a rotation of these rows is [4][4]"},
+    {CAUSAL, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"rotation\":\"hadamard\"}}", "quantize.k.rotation",
+     "the next one is 4"},
+    {CAUSAL, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2,\"rotation\":[[1,0,0],[0,1,0],[0,0.1,1]]}}",
+     "quantize.k.rotation", "|R R^T - I| is 0.1"},
+    {"\"q\":[[1]],\"k\":[[1]],\"v\":[[1]]",
+     "\"variant\":\"linear\",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}", "variant", "has none"},
+    {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}},\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}",
+     "backward", "no slope"},
+    {LATENT "}", "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}", "backward", "do not go through latent"},
+    {CAT, "\"include\":[\"error\"]", "include", "quantize would bring it"},
+    {CAT, "\"include\":[\"exact.output\"]", "include", "quantize would bring it"},
+    {CAT, "\"include\":[\"exact\"]", "include.0", "did you mean"},
+    {CAT, "\"include\":[\"steps.latent\"]", "include", "latent would bring it"},
+    {CAT, "\"past\":{\"latent\":[[1]],\"rope_key\":[[1,2]]}", "past.latent", "the past of latent"},
+    {CAT, "\"past\":{}", "past", "lacks its member \"k\""},
+    {LATENT "}", "\"q\":[[1]]", "q", "latent projects x"},
+    {LATENT "}", "\"w_q\":[[1]]", "w_q", "w_q and latent"},
+    {LATENT "}", "\"kv_heads\":1", "kv_heads", "share one latent vector"},
+    {LATENT "}", "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}", "quantize", "quantize and latent"},
+    {LATENT "}", "\"rope\":{\"dims\":2}", "rope.dims", "leave dims out"},
+    {LATENT "}", "\"past\":{\"k\":[[1]],\"v\":[[1]]}", "past.k", "past of another form"},
+    {LATENT ",\"gain_kv\":[1,1,1]}", "\"scale\":1", "latent.gain_kv", "without norm"},
+    {LATENT ",\"w_q\":[[1]]}", "\"scale\":1", "latent.w_q", "one or the other"},
+    {LATENT ",\"form\":\"absorbed\"}", "\"include\":[\"steps.products\"]", "include", "no keys of heads"},
+    {LATENT ",\"form\":\"absorbed\"}", "\"include\":[\"steps.key_nope\"]", "include", "never makes keys of heads"},
+    {"\"x\":[[1]]", "\"latent\":{}", "latent", "lacks its member \"w_dkv\""},
+};
+
+START_TEST(caches_that_mean_nothing_are_refused)
+{
+    char body[2400];
+    snprintf(body, sizeof body, "{%s,%s}", refusals[_i].base, refusals[_i].members);
+    exchange_refused(body, ERROR_INVALID, refusals[_i].name, refusals[_i].part);
+}
+END_TEST
+
+Suite *cache_suite(void);
+
+Suite *cache_suite(void)
+{
+    Suite *suite = suite_create("cache");
+    TCase *tests = tcase_create("all");
+    tcase_add_test(tests, a_quantised_cache_as_published);
+    tcase_add_test(tests, the_error_is_the_difference_from_the_exact_result);
+    tcase_add_test(tests, turboquant_under_a_given_rotation_as_published);
+    tcase_add_test(tests, codes_stay_integers_whatever_the_spelling);
+    tcase_add_test(tests, quantised_replies_stream);
+    tcase_add_test(tests, text_tells_codes_bill_and_loss);
+    tcase_add_test(tests, both_forms_of_latent_as_published);
+    tcase_add_test(tests, the_present_of_latent_is_a_past);
+    tcase_add_test(tests, explain_tells_a_cell_of_latent);
+    tcase_add_loop_test(tests, caches_that_mean_nothing_are_refused, 0, sizeof refusals / sizeof *refusals);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
