@@ -1,6 +1,7 @@
 /* Resolving a request: everything that does not fit is refused here. */
 #include "core/attention.h"
 
+#include "core/blas.h"
 #include "core/inputs_check.h"
 #include "core/shape_error.h"
 
@@ -152,6 +153,21 @@ static bool check_options(struct attention *a, struct error *err)
     return good;
 }
 
+/* No axis may be longer than what BLAS counts. */
+static bool check_axes(const struct attention *a, struct error *err)
+{
+    const struct attention_request *r = a->request;
+    const struct tensor all[] = {r->q,   r->k,   r->v,   r->x,   r->context, r->w_q,    r->w_k,    r->w_v,
+                                 r->b_q, r->b_k, r->b_v, r->w_o, r->b_o,     r->past_k, r->past_v, r->readout_w};
+    size_t longest = a->keys;
+    for (size_t x = 0; x < sizeof all / sizeof *all; x++)
+        for (size_t axis = 0; all[x].data && axis < all[x].rank; axis++)
+            longest = all[x].shape[axis] > longest ? all[x].shape[axis] : longest;
+    return longest < BLAS_SIZE_LIMIT ||
+           error_set(err, ERROR_TOO_LARGE, "", "An axis has %zu entries; matrix products take at most %zu.", longest,
+                     BLAS_SIZE_LIMIT - 1);
+}
+
 bool attention_check(struct attention *a, const struct attention_request *r, struct error *err)
 {
     *a = (struct attention){.request = r, .dtype = r->dtype};
@@ -161,7 +177,7 @@ bool attention_check(struct attention *a, const struct attention_request *r, str
     a->keys = a->past + a->k.shape[2];
     a->vocabulary = r->readout_w.data && r->readout_w.rank == 2 ? r->readout_w.shape[1] : 0;
     a->scale = r->has_scale ? r->scale : 1 / sqrt((double)a->d_k);
-    return check_options(a, err);
+    return check_axes(a, err) && check_options(a, err);
 }
 
 /* --- what a request has --- */

@@ -7,7 +7,7 @@
 
 static blasint blas_int(size_t n)
 {
-    return (blasint)n; /* sizes are bounded far below 2^31 by the limits on elements */
+    return (blasint)n; /* below BLAS_SIZE_LIMIT: attention_check */
 }
 
 void blas_product_add(enum dtype dtype, enum blas_side b_side, struct blas_sizes sizes, double alpha, const void *a,

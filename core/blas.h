@@ -15,6 +15,9 @@ void blas_warm(void);
 const char *blas_config(void); /* version and build options */
 const char *blas_core(void);   /* the kernel in use, "Haswell" ... */
 
+/* Sizes and strides are below this: OpenBLAS counts in 32 bits. */
+#define BLAS_SIZE_LIMIT ((size_t)1 << 31)
+
 enum blas_side { BLAS_PLAIN, BLAS_TRANSPOSED };
 
 /* c[m][n] = alpha a[m][k] b[k][n] (+ c where `add`), or with BLAS_TRANSPOSED a[m][k] b[n][k]^T; row strides in

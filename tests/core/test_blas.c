@@ -1,4 +1,5 @@
 /* Matrix products against the plain loop. */
+#include "core/attention.h"
 #include "core/blas.h"
 #include "tests/core/draw.h"
 #include "tests/core/reference.h"
@@ -118,11 +119,29 @@ START_TEST(the_library_says_what_it_is)
 }
 END_TEST
 
+/* OpenBLAS counts in 32 bits. Shapes alone are looked at. */
+START_TEST(axes_past_32_bits_are_refused)
+{
+    struct error err = {0};
+    struct attention a;
+    float number = 0;
+    size_t many = (size_t)1 << 31;
+    struct attention_request r = {.dtype = DTYPE_FLOAT32};
+    r.q = tensor_dense(DTYPE_FLOAT32, 2, (const size_t[]){1, 1}, &number);
+    r.k = r.v = tensor_dense(DTYPE_FLOAT32, 2, (const size_t[]){many - 1, 1}, &number);
+    ck_assert(attention_check(&a, &r, &err));
+    r.k = r.v = tensor_dense(DTYPE_FLOAT32, 2, (const size_t[]){many, 1}, &number);
+    ck_assert(!attention_check(&a, &r, &err));
+    ck_assert_int_eq(err.code, ERROR_TOO_LARGE);
+}
+END_TEST
+
 Suite *blas_suite(void);
 
 Suite *blas_suite(void)
 {
     TCase *tests = tcase_create("products");
+    tcase_add_test(tests, axes_past_32_bits_are_refused);
     tcase_add_checked_fixture(tests, start, NULL);
     tcase_add_test(tests, products_equal_the_plain_loop);
     tcase_add_test(tests, products_repeat_their_bits);
