@@ -1,5 +1,6 @@
 /* The whole of a request: all tasks, shared by the workers of a pool, and what may be wrong with their rows. */
 #include "core/attention.h"
+#include "core/flush.h"
 #include "core/fused.h"
 #include "core/rows.h"
 
@@ -106,10 +107,12 @@ static void run_fused(void *context, size_t index, size_t slot)
     char *memory = run->parts ? run->parts + index * part_size(a) : scratch + fused_scratch(a);
     struct fused_part part = part_at(a, memory);
     unsigned char *state = run->state + row_index(a, task.at);
+    uint64_t control = flush_begin();
     if (a->dtype == DTYPE_FLOAT64)
         fused_run_float64(a, run->lanes, task, part, scratch, state, run->cancel);
     else
         fused_run_float32(a, run->lanes, task, part, scratch, state, run->cancel);
+    flush_end(control);
     if (!run->parts)
         finish(run, task.at, &part, 1);
 }
