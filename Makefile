@@ -401,6 +401,10 @@ deps-drain_PACKAGES := python3 wrk
 drain-test: $(PROGRAM) | deps-drain ## end the service under load, 50 times
 	tests/drain.sh $(PROGRAM)
 
+.PHONY: chaos
+chaos: $(PROGRAM) | deps-drain ## overload, resets at every stage, SIGTERM and SIGKILL in the middle (a minute)
+	python3 tests/chaos.py $(PROGRAM)
+
 # MODE SOURCE PLACE under PREFIX, parted by colons
 INSTALLED := 755:$(PROGRAM):bin/attentiond \
 	644:build/install/attentiond.8:share/man/man8/attentiond.8 \

@@ -65,6 +65,7 @@ count types
 count node tests/browser/cors.mjs "$address" "$key"
 count node tests/browser/explorer.mjs "$open"
 count node tests/browser/hostile.mjs "$open" "$program" "$address" "$key"
+count node tests/browser/reference.mjs "$open"
 count node tests/browser/look.mjs "$open"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

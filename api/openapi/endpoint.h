@@ -24,6 +24,8 @@ enum endpoint_trait {
 #define ENDPOINT_PAGES(X) \
     X(links, "/", "root", "this list; in a browser the explorer", "Links to everything, or the explorer", \
       ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, "application/json", ENDPOINT_OBJECT) \
+    X(docs, "/docs", "docs", "the reference, for a browser", "The reference, for a browser", \
+      ENDPOINT_OPEN | ENDPOINT_LASTING, "text/html", "{\"type\":\"string\"}") \
     X(asset, "/web/{name}", "asset", "a file of the explorer", "A file of the explorer: script, style or picture", \
       ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_FILE, "*/*", "{}") \
     X(alive, "/livez", "livez", "whether the process is alive", "The process runs", ENDPOINT_PROBE, \
@@ -40,16 +42,16 @@ enum endpoint_trait {
     X(openapi, "/openapi.json", "openapi", "all of this as OpenAPI 3.1", "This document", \
       ENDPOINT_OPEN | ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
     X(problems, "/problems", "problems", "every refusal and what to do about it", \
-      "Every refusal and what to do about it", ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_TEXT, "application/json", \
-      "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}") \
+      "Every refusal and what to do about it", ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, \
+      "application/json", "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}") \
     X(problem, "/problems/{name}", "problem", "one of them", "One refusal, where the type of a problem points", \
-      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
+      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_HTML, "application/json", ENDPOINT_OBJECT) \
     X(examples, "/v1/examples", "examples", "worked examples", \
-      "Worked examples: what each teaches and what to look at", ENDPOINT_LASTING | ENDPOINT_TEXT, "application/json", \
-      ENDPOINT_OBJECT) \
+      "Worked examples: what each teaches and what to look at", ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, \
+      "application/json", ENDPOINT_OBJECT) \
     X(example, "/v1/examples/{name}", "example", "one of them, a request for /v1/attention", \
-      "One of them: a request for /v1/attention", ENDPOINT_NAMED | ENDPOINT_LASTING, "application/json", \
-      "{\"$ref\":\"#/components/schemas/AttentionRequest\"}")
+      "One of them: a request for /v1/attention", ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_HTML, \
+      "application/json", "{\"$ref\":\"#/components/schemas/AttentionRequest\"}")
 
 /* POST: a job. Its kind (JOB_...), its functions (job_...), path, operation, what it is in the list of links, what it
  * is in OpenAPI, traits, the schema of its reply, the table of its request. */

@@ -30,7 +30,10 @@ static const struct page_cache_page *find_lasting(struct service *service, const
     struct page page = {.text = key.form == PAGE_TEXT};
     if (kept)
         return kept;
-    (key.form == PAGE_HTML ? pages_html : request->route->page)(service, request->name, &page);
+    if (key.form == PAGE_HTML)
+        pages_html(service, request->route, request->name, &page);
+    else
+        request->route->page(service, request->name, &page);
     *missing = page.status == 0;
     if (*missing || !page_cache_keep(service->pages, key, &page.body, page.media_type))
         return NULL;

@@ -69,7 +69,8 @@ static struct connection *find_victim(const struct connections *connections, boo
     return second;
 }
 
-/* The connection gives its place to another. */
+/* The connection gives its place to another. One that has sent nothing may have a request on its way: it is told, too.
+ */
 static void cut_victim(struct connection *victim)
 {
     struct problem refusal = {.code = PROBLEM_NONE};
@@ -77,8 +78,7 @@ static void cut_victim(struct connection *victim)
     enum connection_state state = connections_state(wait);
     problem_set(&refusal, PROBLEM_CONNECTIONS, "More than %zu connections are open.",
                 connections_room(victim->table)->usual);
-    bool told = state == CONNECTION_BODY || (state == CONNECTION_HEAD && !is_silent(victim));
-    connection_cut_now(victim, wait, told ? &refusal : NULL);
+    connection_cut_now(victim, wait, state == CONNECTION_IDLE ? NULL : &refusal);
 }
 
 static bool has_room(struct connections *connections, bool side)

@@ -254,8 +254,41 @@ void pages_asset(const struct service *service, const char *name, struct page *p
     page->media_type = asset_media_type(asset);
 }
 
-void pages_html(const struct service *service, const char *name, struct page *page)
+/* The file, which says where its links start: `depth` folders up. */
+static void write_html(struct page *page, const char *file, size_t depth)
 {
+    static const char head[] = "<head>";
+    const struct asset *asset = asset_find(file);
+    const char *html = (const char *)asset->data;
+    size_t at = (size_t)((const char *)memmem(html, asset->length, head, strlen(head)) - html) + strlen(head);
+    buffer_append(&page->body, html, at);
+    if (depth > 0)
+        buffer_string(&page->body, "\n<base href=\"");
+    for (size_t i = 0; i < depth; i++)
+        buffer_string(&page->body, "../");
+    if (depth > 0)
+        buffer_string(&page->body, "\">");
+    buffer_append(&page->body, html + at, asset->length - at);
+    page->status = 200;
+    page->media_type = asset_media_type(asset);
+}
+
+void pages_docs(const struct service *service, const char *name, struct page *page)
+{
+    (void)service;
     (void)name;
-    pages_asset(service, "index.html", page);
+    write_html(page, "reference.html", 0);
+}
+
+void pages_html(const struct service *service, const struct route *route, const char *name, struct page *page)
+{
+    struct page other = {0};
+    size_t depth = 0;
+    route->page(service, name, &other);
+    buffer_free(&other.body);
+    if (other.status == 0)
+        return;
+    for (const char *at = route->path + 1; *at; at++)
+        depth += *at == '/';
+    write_html(page, route->path[1] ? "reference.html" : "index.html", depth);
 }

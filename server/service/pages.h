@@ -15,6 +15,9 @@ route_page pages_problem;
 route_page pages_examples;
 route_page pages_example;
 route_page pages_asset;
-route_page pages_html; /* the form for browsers, of every path that has one */
+route_page pages_docs;
+
+/* The form for browsers, of a route that has one. The status stays 0 when there is nothing of the name. */
+void pages_html(const struct service *service, const struct route *route, const char *name, struct page *page);
 
 #endif

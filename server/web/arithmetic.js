@@ -2,9 +2,6 @@
 import { operands, product } from "./operands.js";
 
 /**
- * @typedef {import("./operands.js").Matrix} Matrix
- * @typedef {import("./operands.js").Request} Request
- * @typedef {import("./operands.js").Head} Head
  * @typedef {(number | null)[][]} Holes  a matrix; null is minus infinity
  * @typedef {Record<string, any>} Steps  by the names of the service: scores, scaled, ... weights
  * @typedef {{q: Matrix, k: Matrix, v: Matrix, allowed: boolean[][], steps: Steps, weights: Matrix, output: Matrix}} Slice  one head
@@ -30,7 +27,7 @@ export function mix(w, v, allowed) {
   return w.map((row, i) => v[0].map((_, c) => row.reduce((sum, x, j) => (allowed[i][j] ? sum + x * v[j][c] : sum), 0)));
 }
 
-/** The steps before the softmax. @param {Head} head @param {Request} request @param {number} scale @returns {Steps} */
+/** The steps before the softmax. @param {Head} head @param {Question} request @param {number} scale @returns {Steps} */
 function before(head, request, scale) {
   /** @type {Steps} */
   const steps = { scores: head.q.map((q) => head.k.map((k) => dot(q, k))) };
@@ -46,7 +43,7 @@ function before(head, request, scale) {
   return steps;
 }
 
-/** The softmax. @param {Steps} steps @param {Head} head @param {Request} request */
+/** The softmax. @param {Steps} steps @param {Head} head @param {Question} request */
 function soften(steps, head, request) {
   const late = request.variant === "mask_after_softmax", wrong = late || request.variant === "mask_with_zero";
   const empty = head.allowed.map((row) => !row.includes(true));
@@ -59,7 +56,7 @@ function soften(steps, head, request) {
     row.map((x, j) => (empty[i] || (late && !head.allowed[i][j]) ? 0 : x / steps.row_sum[i])));
 }
 
-/** @param {Head} head @param {Request} request @param {number} scale @returns {Slice} */
+/** @param {Head} head @param {Question} request @param {number} scale @returns {Slice} */
 function run(head, request, scale) {
   if (request.variant === "linear") return linear(head, scale);
   const steps = before(head, request, scale);
@@ -75,7 +72,7 @@ function linear(head, scale) {
   return { ...head, steps: { scores, scaled: weights, weights }, weights, output: mix(weights, head.v, head.allowed) };
 }
 
-/** Heads side by side, and W_O where there is one. @param {Slice[]} heads @param {Request} request @returns {Matrix} */
+/** Heads side by side, and W_O where there is one. @param {Slice[]} heads @param {Question} request @returns {Matrix} */
 function joined(heads, request) {
   const merged = heads[0].output.map((_, i) => heads.flatMap((head) => head.output[i]));
   const out = product(merged, request.w_o);
@@ -91,7 +88,7 @@ export function labelsOf(tokens, n, m) {
 }
 
 /**
- * @param {Request} request
+ * @param {Question} request
  * @returns {Chain}
  * @throws {import("./operands.js").Unable} for what only the service computes
  */

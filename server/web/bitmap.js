@@ -2,8 +2,6 @@
 import { move } from "./matrix.js";
 import { el } from "./dom.js";
 
-/** @typedef {import("./picture.js").Picture} Picture */
-
 /** @param {HTMLElement} near @param {string} name */
 const token = (near, name) => getComputedStyle(near).getPropertyValue(name).trim();
 
@@ -32,7 +30,7 @@ export function paintBitmap(canvas, picture, width, height, gap = 1) {
 /**
  * A matrix of more cells than a table should have.
  * @param {string} name
- * @param {import("./matrix.js").Listener} listener
+ * @param {Listener} listener
  */
 export function makeBitmap(name, listener) {
   const canvas = el("canvas", { tabindex: 0, role: "img", class: "bitmap" });

@@ -2,12 +2,6 @@
 import { labelsOf, mix } from "./arithmetic.js";
 
 /**
- * @typedef {import("./arithmetic.js").Chain} Chain
- * @typedef {import("./arithmetic.js").Slice} Slice
- * @typedef {import("./arithmetic.js").Shape} Shape
- */
-
-/**
  * One batch and one head of a tensor, by the names of its axes.
  * @param {any} tensor @param {string[]} axes @param {number} batch @param {number} head
  */

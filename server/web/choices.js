@@ -7,8 +7,6 @@ import { withMember } from "./state.js";
 import { WORDS, sayText } from "./words.js";
 
 /**
- * @typedef {import("./state.js").Store} Store
- * @typedef {import("./state.js").State} State
  * @typedef {import("./edit.js").Preset} Preset
  */
 
@@ -125,7 +123,7 @@ export function makeChoices(store, place) {
     el("section", {}, el("h2", {}, "Temperature"), el("div", { class: "slider" }, slider, warmth)));
 
   return {
-    /** @param {State} state @param {import("./arithmetic.js").Slice | null} slice @param {{query: string[], key: string[]} | null} labels */
+    /** @param {State} state @param {Slice | null} slice @param {{query: string[], key: string[]} | null} labels */
     update(state, slice, labels) {
       const preset = presetOf(state.request), { mask, scale } = state.request;
       presets.press(preset);

@@ -1,8 +1,5 @@
 // The request in other languages: what somebody pastes into a terminal, a console or a notebook.
 
-/** @typedef {import("./operands.js").Request} Request */
-/** @typedef {import("./arithmetic.js").Slice} Slice */
-
 /** JSON with a line for each row of a matrix. @param {unknown} value @param {string} [indent] @returns {string} */
 export function rowsOf(value, indent = "") {
   const inner = `${indent}  `;
@@ -12,10 +9,10 @@ export function rowsOf(value, indent = "") {
   return `{\n${Object.entries(value).map(([name, x]) => `${inner}${JSON.stringify(name)}: ${rowsOf(x, inner)}`).join(",\n")}\n${indent}}`;
 }
 
-/** @param {Request} body @param {URL} url @returns {string} */
+/** @param {Question} body @param {URL} url @returns {string} */
 export const asCurl = (body, url) => `curl ${url} -H 'Content-Type: application/json' -d '${rowsOf(body).replace(/'/g, "'\\''")}'\n`;
 
-/** @param {Request} body @param {URL} url @returns {string} */
+/** @param {Question} body @param {URL} url @returns {string} */
 export const asFetch = (body, url) => `const reply = await fetch(${JSON.stringify(String(url))}, {
   method: "POST",
   headers: { "Content-Type": "application/json" },
@@ -33,7 +30,7 @@ function biasOf({ steps, allowed }) {
   return steps.biased ? before.map((/** @type {number[]} */ row, /** @type {number} */ i) => row.map((x, j) => (allowed[i][j] && steps.biased[i][j] !== null ? steps.biased[i][j] - x : 0))) : null;
 }
 
-/** One head as it entered the scores, spelled out. @param {Slice} slice @param {number} scale @param {Request} body @returns {string} */
+/** One head as it entered the scores, spelled out. @param {Slice} slice @param {number} scale @param {Question} body @returns {string} */
 export function asNumpy(slice, scale, body) {
   const bias = biasOf(slice), allowed = slice.allowed.flat().every(Boolean) ? null : slice.allowed;
   return `import numpy as np
@@ -66,7 +63,7 @@ ${spelled ? `mask = torch.tensor(${spelled})\n` : ""}print(scaled_dot_product_at
 `;
 }
 
-/** @param {import("./picture.js").Picture} picture @returns {string} comma-separated, a label in front of each row */
+/** @param {Picture} picture @returns {string} comma-separated, a label in front of each row */
 export function asCsv(picture) {
   const text = (/** @type {string} */ x) => (/[",\n\r]|^[=+\-@\t]/.test(x) ? `"${(/^[=+\-@\t]/.test(x) ? "'" : "") + x.replace(/"/g, '""')}"` : x);
   const lines = [["", ...picture.cols.map(text)], ...picture.values.map((row, i) => [text(picture.rows[i]), ...row.map((x) => (x === null ? "-inf" : String(x)))])];

@@ -9,10 +9,10 @@ const SHOWN = 40000;
 /** @param {string} text */
 const cut = (text) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}\n\u2026 ${text.length - SHOWN} more characters` : text);
 
-/** @param {import("./api.js").Api} api */
+/** @param {Api} api */
 export function makeDrawer(api) {
   const drawer = byId("drawer"), opener = byId("open-drawer"), facts = byId("drawer-facts"), sent = byId("drawer-request"), got = byId("drawer-reply");
-  /** @type {import("./follow.js").Model | null} */
+  /** @type {Model | null} */
   let model = null;
 
   function draw() {
@@ -37,7 +37,7 @@ export function makeDrawer(api) {
   byId("close-drawer").addEventListener("click", () => toggle(false));
   drawer.addEventListener("keydown", (event) => { if (event.key === "Escape") toggle(false); });
   return {
-    /** @param {import("./follow.js").Model} now */
+    /** @param {Model} now */
     update(now) { model = now; draw(); },
   };
 }

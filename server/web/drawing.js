@@ -1,8 +1,6 @@
 // The matrix on the stage as an SVG document, for a slide or a text; a PNG is the same, painted.
 import { cellText } from "./picture.js";
 
-/** @typedef {import("./picture.js").Picture} Picture */
-
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @param {string} tag @param {Record<string, string | number>} attributes @param {string} [text] */

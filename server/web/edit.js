@@ -1,8 +1,6 @@
 // Changes of a request, each as a new request: numbers, names, rows, columns, the mask.
 
 /**
- * @typedef {import("./operands.js").Request} Request
- * @typedef {import("./operands.js").Matrix} Matrix
  * @typedef {{batch: number, head: number, group: number}} Spot  group: query heads for each key head
  */
 
@@ -12,7 +10,7 @@ export const rankOf = (tensor) => (Array.isArray(tensor) ? 1 + rankOf(tensor[0])
 /** The same tensor with f done to each of its matrices. @param {any} tensor @param {(a: any[][]) => any[][]} f @returns {any} */
 const eachMatrix = (tensor, f) => (rankOf(tensor) > 2 ? tensor.map((/** @type {any} */ inner) => eachMatrix(inner, f)) : f(tensor));
 
-/** Which matrix of a member is looked at. @param {Request} request @param {string} name @param {Spot} spot @returns {number[]} */
+/** Which matrix of a member is looked at. @param {Question} request @param {string} name @param {Spot} spot @returns {number[]} */
 function pathTo(request, name, spot) {
   const rank = rankOf(request[name]), head = name === "q" ? spot.head : Math.floor(spot.head / spot.group);
   if (rank === 4) return [spot.batch, head];
@@ -20,14 +18,14 @@ function pathTo(request, name, spot) {
   return [request.heads === undefined && "qkv".includes(name) ? head : spot.batch];
 }
 
-/** The columns of the head that is looked at, where heads stand side by side in q, k and v. @param {Request} request @param {string} name @param {Spot} spot @param {number} width @returns {[number, number]} from, count */
+/** The columns of the head that is looked at, where heads stand side by side in q, k and v. @param {Question} request @param {string} name @param {Spot} spot @param {number} width @returns {[number, number]} from, count */
 function columnsOf(request, name, spot, width) {
   if (request.heads === undefined || !"qkv".includes(name)) return [0, width];
   const count = width / (name === "q" ? request.heads : (request.kv_heads ?? request.heads)), head = name === "q" ? spot.head : Math.floor(spot.head / spot.group);
   return Number.isInteger(count) ? [head * count, count] : [0, width];
 }
 
-/** @param {Request} request @param {string} name @param {Spot} spot @returns {Matrix} */
+/** @param {Question} request @param {string} name @param {Spot} spot @returns {Matrix} */
 export function matrixOf(request, name, spot) {
   const whole = pathTo(request, name, spot).reduce((at, index) => at[index], request[name]), [from, count] = columnsOf(request, name, spot, whole[0].length);
   return count === whole[0].length ? whole : whole.map((/** @type {number[]} */ row) => row.slice(from, from + count));
@@ -39,7 +37,7 @@ function placed(tensor, [index, ...rest], value) {
   return tensor.map((/** @type {any} */ inner, /** @type {number} */ at) => (at === index ? placed(inner, rest, value) : inner));
 }
 
-/** @param {Request} request @param {string} name @param {Spot} spot @param {number} i @param {number} j @param {number} x @returns {Request} */
+/** @param {Question} request @param {string} name @param {Spot} spot @param {number} i @param {number} j @param {number} x @returns {Question} */
 export function withNumber(request, name, spot, i, j, x) {
   const path = pathTo(request, name, spot), width = path.reduce((at, index) => at[index], request[name])[0].length;
   return { ...request, [name]: placed(request[name], [...path, i, columnsOf(request, name, spot, width)[0] + j], x) };
@@ -48,7 +46,7 @@ export function withNumber(request, name, spot, i, j, x) {
 /** Labels of both sides as the service takes them. @param {string[]} query @param {string[]} key @returns {any} */
 const tokensOf = (query, key) => (query.length === key.length && query.every((x, i) => x === key[i]) ? query : { query, key });
 
-/** @param {Request} request @param {{query: string[], key: string[]}} labels @param {"query" | "key"} side @param {number} at @param {string} text @returns {Request} */
+/** @param {Question} request @param {{query: string[], key: string[]}} labels @param {"query" | "key"} side @param {number} at @param {string} text @returns {Question} */
 export function withToken(request, labels, side, at, text) {
   const both = Array.isArray(request.tokens) || (request.tokens === undefined && labels.query.length === labels.key.length);
   const change = (/** @type {string[]} */ of, /** @type {boolean} */ mine) => of.map((x, i) => (mine && i === at ? text : both && !mine && i === at ? text : x));
@@ -75,8 +73,8 @@ function resized(mask, side, by) {
 
 /**
  * One query, or one key with its value, more or less.
- * @param {Request} request @param {{query: string[], key: string[]}} labels @param {string} name  q, k, v, x or context @param {number} by  1 or -1
- * @returns {Request}
+ * @param {Question} request @param {{query: string[], key: string[]}} labels @param {string} name  q, k, v, x or context @param {number} by  1 or -1
+ * @returns {Question}
  */
 export function withRows(request, labels, name, by) {
   const members = name === "k" || name === "v" ? ["k", "v"] : [name];
@@ -89,17 +87,17 @@ export function withRows(request, labels, name, by) {
   return next;
 }
 
-/** @param {Request} request @param {string} name @param {number} by @returns {Request} */
+/** @param {Question} request @param {string} name @param {number} by @returns {Question} */
 export function withColumns(request, name, by) {
   const next = { ...request };
   for (const member of name === "v" ? ["v"] : ["q", "k"]) next[member] = eachMatrix(request[member], (a) => a.map((row) => (by > 0 ? [...row, 0] : row.slice(0, -1))));
   return next;
 }
 
-/** @param {Request} request @param {string} name @returns {boolean} the columns may grow and shrink without touching anything else */
+/** @param {Question} request @param {string} name @returns {boolean} the columns may grow and shrink without touching anything else */
 export const hasOwnColumns = (request, name) => "qkv".includes(name) && request.heads === undefined && !request.past && !request.rope && !request.readout;
 
-/** The mask drawn by hand: what was visible, with one cell changed. @param {Request} request @param {boolean[][]} allowed @param {number} i @param {number} j @returns {Request} */
+/** The mask drawn by hand: what was visible, with one cell changed. @param {Question} request @param {boolean[][]} allowed @param {number} i @param {number} j @returns {Question} */
 export function withCellToggled(request, allowed, i, j) {
   const allow = allowed.map((row, a) => row.map((x, b) => (a === i && b === j ? !x : x)));
   const { bias, alibi, query_offset, align, empty_rows } = typeof request.mask === "object" && request.mask ? request.mask : /** @type {any} */ ({});
@@ -109,7 +107,7 @@ export function withCellToggled(request, allowed, i, j) {
 
 /** @typedef {"none" | "causal" | "window" | "prefix" | "draw"} Preset */
 
-/** Which of the presets a mask is. @param {Request} request @returns {Preset} */
+/** Which of the presets a mask is. @param {Question} request @returns {Preset} */
 export function presetOf({ mask }) {
   if (mask === undefined || mask === "none") return "none";
   if (mask === "causal") return "causal";
@@ -119,7 +117,7 @@ export function presetOf({ mask }) {
   return mask.causal ? "causal" : "none";
 }
 
-/** @param {Request} request @param {Preset} preset @param {boolean[][]} allowed @returns {Request} */
+/** @param {Question} request @param {Preset} preset @param {boolean[][]} allowed @returns {Question} */
 export function withPreset(request, preset, allowed) {
   const { alibi, empty_rows } = typeof request.mask === "object" && request.mask ? request.mask : /** @type {any} */ ({});
   const kept = JSON.parse(JSON.stringify({ alibi, empty_rows }));

@@ -2,8 +2,6 @@
 import { dot } from "./arithmetic.js";
 
 /**
- * @typedef {import("./arithmetic.js").Slice} Slice
- * @typedef {import("./tell.js").Cell} Cell
  * @typedef {{query: number, key: number, head: number, batch: number}} Place
  */
 
@@ -23,7 +21,7 @@ export function cellOf(slice, i, j) {
 }
 
 /**
- * @param {import("./api.js").Api} api
+ * @param {Api} api
  * @param {(cell: Cell, place: Place, request: object) => void} onCell
  */
 export function makeExplain(api, onCell) {

@@ -5,9 +5,6 @@ import { chainOf } from "./chain.js";
 import { asked, warmed } from "./state.js";
 
 /**
- * @typedef {import("./arithmetic.js").Chain} Chain
- * @typedef {import("./api.js").Answer} Answer
- * @typedef {import("./api.js").Problem} Problem
  * @typedef {object} Model
  * @property {Chain | null} chain     what is drawn
  * @property {Chain | null} own       what this page computed
@@ -24,7 +21,7 @@ import { asked, warmed } from "./state.js";
 const REST = 100;
 const RETRY = 2500;
 
-/** @param {import("./state.js").State} state @returns {{own: Chain | null, unable: string, body: object}} */
+/** @param {State} state @returns {{own: Chain | null, unable: string, body: object}} */
 function own(state) {
   try {
     const first = compute(state.request);
@@ -36,8 +33,8 @@ function own(state) {
 }
 
 /**
- * @param {import("./api.js").Api} api
- * @param {import("./state.js").Store} store
+ * @param {Api} api
+ * @param {Store} store
  * @param {(model: Model) => void} onModel
  */
 export function makeFollow(api, store, onModel) {

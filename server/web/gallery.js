@@ -7,7 +7,7 @@ import { PRESETS } from "./presets.js";
 import { opened, warmed } from "./state.js";
 import { stepsOf } from "./steps.js";
 
-/** @typedef {{name: string, title: string, teaches: string, request?: import("./operands.js").Request, temperature?: number, step?: string}} Example */
+/** @typedef {{name: string, title: string, teaches: string, request?: Question, temperature?: number, step?: string}} Example */
 
 const LOOK = { log: false, fitted: false, query: 0 };
 
@@ -24,8 +24,8 @@ function thumbnail(canvas, example) {
 }
 
 /**
- * @param {import("./api.js").Api} api
- * @param {import("./state.js").Store} store
+ * @param {Api} api
+ * @param {Store} store
  */
 export function makeGallery(api, store) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("gallery")), place = byId("cards"), opener = byId("open-gallery");

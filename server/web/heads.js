@@ -5,11 +5,9 @@ import { stepsOf, isLinear } from "./steps.js";
 import { pictureOf } from "./picture.js";
 import { WORDS, sayText } from "./words.js";
 
-/** @typedef {import("./arithmetic.js").Chain} Chain */
-
 const SIZE = 28;
 
-/** @param {import("./state.js").Store} store */
+/** @param {Store} store */
 export function makeHeads(store) {
   const place = byId("heads"), batches = byId("batches");
   /** @type {{button: HTMLButtonElement, canvas: HTMLCanvasElement}[]} */
@@ -38,7 +36,7 @@ export function makeHeads(store) {
   }
 
   return {
-    /** @param {Chain} chain @param {import("./state.js").State} state */
+    /** @param {Chain} chain @param {State} state */
     update(chain, state) {
       const now = `${chain.shape.heads} ${chain.shape.batch}`;
       if (now !== shape) build(chain);
@@ -46,7 +44,7 @@ export function makeHeads(store) {
       tabs.forEach(({ button }, i) => dress(button, { "aria-selected": String(i === state.head), tabindex: i === state.head ? 0 : -1 }));
       [...batches.children].forEach((button, i) => dress(button, { "aria-pressed": String(i === state.batch) }));
     },
-    /** @param {Chain} chain @param {import("./state.js").State} state */
+    /** @param {Chain} chain @param {State} state */
     paint(chain, state) {
       if (chain.shape.heads < 2) return;
       chain.slices[state.batch].forEach((slice, head) => {

@@ -5,12 +5,6 @@ import { move } from "./matrix.js";
 import { parse } from "./number.js";
 import { WORDS, sayText } from "./words.js";
 
-/**
- * @typedef {import("./state.js").State} State
- * @typedef {import("./arithmetic.js").Chain} Chain
- * @typedef {import("./state.js").Store} Store
- */
-
 const NAMES = ["q", "k", "v", "x", "context", "w_q", "w_k", "w_v", "w_o"];
 /** Larger matrices are changed as JSON. */
 const MOST = 400;

@@ -1,8 +1,6 @@
 // The state in the fragment of the address: #s=1.<deflated JSON> or #j=<JSON>. Bounded and typed: a link is a stranger's.
 import { FIRST_LOOK } from "./state.js";
 
-/** @typedef {import("./state.js").State} State */
-
 /** The decoded text is at most this long, the request has at most so many values, so deep. */
 const BYTES = 65536, VALUES = 20000, DEPTH = 8, TEXT = 2000;
 
@@ -91,7 +89,7 @@ export async function decode(fragment) {
 
 /**
  * Keeps address and state in step: a commit is a new entry of the history, a look replaces the last one, Back undoes.
- * @param {import("./state.js").Store} store
+ * @param {Store} store
  * @param {(why: string) => void} onBroken
  */
 export function makeLink(store, onBroken) {

@@ -20,16 +20,14 @@ import { THE_CAT, makeStore, opened } from "./state.js";
 import { stepsOf } from "./steps.js";
 import { WORDS, sayText } from "./words.js";
 
-/** @typedef {import("./state.js").State} State */
-
 const api = makeApi(baseOf(location.search, document.baseURI));
 const store = makeStore({ ...opened(THE_CAT, "The cat sat down", "start"), query: 2, key: 1 });
-/** @type {import("./follow.js").Model | null} */
+/** @type {Model | null} */
 let model = null;
 /** @type {Partial<State> | null} the cell under the mouse */
 let hovered = null;
 let scheduled = 0;
-/** @type {import("./api.js").Problem | null} the refusal that the page shows */
+/** @type {Problem | null} the refusal that the page shows */
 let refused = null;
 /** @type {unknown[]} what the inputs were drawn from */
 let drawn = [];
@@ -58,7 +56,7 @@ const link = makeLink(store, (why) => { byId("notice").hidden = false; write(byI
 /** @param {number} x @param {number} count */
 const within = (x, count) => Math.min(count - 1, Math.max(0, x));
 
-/** The state with every index inside the chain that there is. @param {State} state @param {import("./arithmetic.js").Chain} chain @returns {State} */
+/** The state with every index inside the chain that there is. @param {State} state @param {Chain} chain @returns {State} */
 function fitting(state, { shape, slices, result }) {
   const batch = within(state.batch, shape.batch), head = within(state.head, shape.heads), width = (result ? result[batch][0] : slices[batch][head].output[0]).length;
   return { ...state, batch, head, query: within(state.query, shape.queries), key: within(state.key, shape.keys), feature: within(state.feature, width) };
@@ -71,14 +69,14 @@ function current() {
   return { chain, state: { ...state, feature: step.view === "mix" ? within(state.feature, slice.v[0].length) : state.feature }, slice, steps, step, result };
 }
 
-/** The row and the column that the focused cell is made of. @param {State} state @param {import("./steps.js").Step} step @returns {Record<string, [number, string]>} */
+/** The row and the column that the focused cell is made of. @param {State} state @param {Step} step @returns {Record<string, [number, string]>} */
 function lit(state, step) {
   if (step.view === "mix") return { v: [state.key, "k"] };
   if (step.id === "start" || step.id === "scores") return { q: [state.query, "q"], x: [state.query, "q"], k: [state.key, "k"], ...(step.id === "start" ? { v: [state.key, "k"] } : {}) };
   return {};
 }
 
-/** @param {import("./follow.js").Model} now */
+/** @param {Model} now */
 function drawTrouble(now) {
   const { problem } = now, text = problem?.detail ?? "", pointer = problem?.pointer ?? problem?.errors?.[0]?.pointer ?? "", locked = problem?.status === 401;
   if (problem !== refused) {

@@ -4,8 +4,6 @@ import { fixed } from "./number.js";
 import { cellText } from "./picture.js";
 
 /**
- * @typedef {import("./picture.js").Picture} Picture
- * @typedef {import("./picture.js").Strip} Strip
  * @typedef {object} Listener
  * @property {(i: number, j: number) => void} onSelect  the focus came here
  * @property {(i: number, j: number, how: "pin" | "toggle" | "press") => void} [onAct]  Enter, Space, or a click

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {number[][]} Matrix
- * @typedef {Record<string, any>} Request  a body of POST /v1/attention
+ * @typedef {Record<string, any>} Question  a body of POST /v1/attention
  * @typedef {{q: Matrix, k: Matrix, v: Matrix, allowed: boolean[][], bias: (number | null)[][] | null, slope: number, sink: number | null,
  *   away: number[][]}} Head
  * @typedef {{batch: number, heads: number, kvHeads: number, n: number, m: number, dk: number, dv: number, scale: number, all: Head[][]}} Operands
@@ -47,7 +47,7 @@ function byHead(tensor, heads) {
   return r === 4 ? tensor : r === 3 ? [tensor] : [[tensor]];
 }
 
-/** @param {Request} request @param {"q" | "k" | "v"} name @returns {any} */
+/** @param {Question} request @param {"q" | "k" | "v"} name @returns {any} */
 function projected(request, name) {
   const from = name === "q" ? request.x : (request.context ?? request.x);
   const add = request["b_" + name];
@@ -108,7 +108,7 @@ function within(mask, p, r) {
   return near && (!mask.causal || r <= p || r < (mask.prefix ?? 0));
 }
 
-/** @param {Request} request @param {any} q @param {any} k @param {number} b @param {number} h @param {number} past @returns {Pick<Head, "allowed" | "bias" | "slope" | "away">} */
+/** @param {Question} request @param {any} q @param {any} k @param {number} b @param {number} h @param {number} past @returns {Pick<Head, "allowed" | "bias" | "slope" | "away">} */
 function maskOf(request, q, k, b, h, past) {
   const mask = request.mask === "causal" ? { causal: true } : typeof request.mask === "object" && request.mask ? request.mask : {};
   const n = q.length, m = k.length, { P, R, same } = places(mask, b, n, m, past);
@@ -126,7 +126,7 @@ function pastByHead(tensor, heads) {
 }
 
 /**
- * @param {Request} request
+ * @param {Question} request
  * @returns {Operands}
  * @throws {Unable} for what only the service computes
  */

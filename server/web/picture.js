@@ -5,8 +5,6 @@ import { mixing } from "./steps.js";
 import { WORDS } from "./words.js";
 
 /**
- * @typedef {import("./arithmetic.js").Slice} Slice
- * @typedef {import("./colour.js").Paint} Paint
  * @typedef {{label: string, values: (number | null)[], paint?: (x: number) => Paint, hidden?: boolean[]}} Strip  one number for each row, or for each column
  * @typedef {object} Picture
  * @property {string[]} rows
@@ -57,7 +55,7 @@ function shares(values, look) {
     : { ...signed(values, look), paint: (x) => share(x / top, look.log), legend: { kind: "share", low: look.log ? brief(top / 1000) : "0", high: brief(top) } };
 }
 
-/** One of the n x m steps. @param {import("./steps.js").Step} step @param {Slice} slice @param {Labels} labels @param {Look} look @returns {Picture} */
+/** One of the n x m steps. @param {Step} step @param {Slice} slice @param {Labels} labels @param {Look} look @returns {Picture} */
 function pairs(step, slice, labels, look) {
   const values = slice.steps[step.shows ?? step.id];
   const side = step.side ? { label: step.side === "row_sum" ? WORDS.stage.sum : WORDS.stage.largest, values: slice.steps[step.side] } : null;
@@ -91,7 +89,7 @@ export function table(values, rows, letter, axis, look) {
 }
 
 /**
- * @param {import("./steps.js").Step} step
+ * @param {Step} step
  * @param {Slice} slice
  * @param {number[][]} result  the rows of the output, after W_O where there is one
  * @param {Labels} labels

@@ -4,18 +4,12 @@ import { byId, dress, el, write } from "./dom.js";
 import { pictureOf } from "./picture.js";
 import { WORDS, sayText } from "./words.js";
 
-/**
- * @typedef {import("./steps.js").Step} Step
- * @typedef {import("./state.js").Store} Store
- * @typedef {import("./arithmetic.js").Slice} Slice
- */
-
 const SIZE = 40;
 
 /** @param {Step} step */
 export const wordOf = (step) => WORDS.steps[/** @type {"start"} */ (step.id)];
 
-/** The picture of a step that its thumbnail shows: a side column stands alone there. @param {import("./picture.js").Picture} picture @returns {import("./picture.js").Picture} */
+/** The picture of a step that its thumbnail shows: a side column stands alone there. @param {Picture} picture @returns {Picture} */
 function small(picture) {
   const { side } = picture;
   if (!side) return picture;
@@ -77,7 +71,7 @@ export function makePlayer(store) {
       write(next, following ? sayText(WORDS.player.next, { what: wordOf(following).next }) : WORDS.player.again);
       write(at, sayText(WORDS.player.of, { at: here + 1, all: steps.length }));
     },
-    /** @param {Slice} slice @param {number[][]} result @param {import("./picture.js").Labels} labels @param {import("./picture.js").Look} look */
+    /** @param {Slice} slice @param {number[][]} result @param {Labels} labels @param {Look} look */
     paint(slice, result, labels, look) {
       for (const { step, canvas } of stops) paintBitmap(canvas, small(pictureOf(step, slice, result, labels, look)), SIZE, SIZE);
     },

@@ -1,7 +1,7 @@
 // Examples of the page's own, beside those of the service: what is easiest to see when it can be changed by hand.
 import { THE_CAT } from "./state.js";
 
-/** @typedef {{name: string, title: string, teaches: string, request: import("./operands.js").Request, temperature?: number, step?: string}} Preset */
+/** @typedef {{name: string, title: string, teaches: string, request: Question, temperature?: number, step?: string}} Preset */
 
 /** @param {number} n @param {number} [size] */
 const identity = (n, size = 1) => Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => (i === j ? size : 0)));

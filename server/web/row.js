@@ -5,19 +5,13 @@ import { amount, fixed } from "./number.js";
 import { mixing } from "./steps.js";
 import { WORDS, sayText } from "./words.js";
 
-/**
- * @typedef {import("./arithmetic.js").Slice} Slice
- * @typedef {import("./arithmetic.js").Chain} Chain
- * @typedef {import("./follow.js").Model} Model
- */
-
 /** More bars than this are the largest ones only. */
 const BARS = 12;
 
 /** @param {number[]} weights */
 export const entropy = (weights) => -weights.reduce((sum, w) => (w > 0 ? sum + w * Math.log2(w) : sum), 0);
 
-/** @param {import("./state.js").Store} store */
+/** @param {Store} store */
 export function makeRow(store) {
   const title = byId("row-title"), bars = byId("bars"), sharp = byId("sharp"), bill = byId("bill"), billSection = byId("bill-section"), readoutSection = byId("readout-section"), check = byId("check");
 
@@ -81,7 +75,7 @@ export function makeRow(store) {
   }
 
   return {
-    /** @param {Model} model @param {Slice} slice @param {import("./state.js").State} state */
+    /** @param {Model} model @param {Slice} slice @param {State} state */
     update(model, slice, state) {
       const { labels } = /** @type {Chain} */ (model.chain);
       write(title, sayText(WORDS.row.title, { query: labels.query[state.query] }));

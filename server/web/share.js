@@ -9,8 +9,8 @@ import { WORDS, sayText } from "./words.js";
 /**
  * @typedef {object} Source  what there is to take out
  * @property {() => object} body            the request as it is sent
- * @property {() => {slice: import("./arithmetic.js").Slice, scale: number} | null} head
- * @property {() => {picture: import("./picture.js").Picture, title: string} | null} picture  painted for paper
+ * @property {() => {slice: Slice, scale: number} | null} head
+ * @property {() => {picture: Picture, title: string} | null} picture  painted for paper
  * @property {() => any} reply
  */
 
@@ -24,7 +24,7 @@ function download(name, blob) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** @param {import("./api.js").Api} api @param {import("./state.js").Store} store @param {Source} source */
+/** @param {Api} api @param {Store} store @param {Source} source */
 export function makeShare(api, store, source) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("export")), text = /** @type {HTMLTextAreaElement} */ (byId("export-text")), told = byId("export-told"), tabs = byId("export-tabs"), files = byId("export-files");
   const importing = /** @type {HTMLDialogElement} */ (byId("import")), given = /** @type {HTMLTextAreaElement} */ (byId("import-text")), broken = byId("import-broken");

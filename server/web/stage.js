@@ -10,13 +10,7 @@ import { lineOf, sentenceOf } from "./tell.js";
 import { WORDS, sayText } from "./words.js";
 
 /**
- * @typedef {import("./picture.js").Picture} Picture
- * @typedef {import("./steps.js").Step} Step
- * @typedef {import("./state.js").State} State
- * @typedef {import("./state.js").Store} Store
- * @typedef {import("./arithmetic.js").Chain} Chain
- * @typedef {import("./arithmetic.js").Slice} Slice
- * @typedef {{step: Step, state: State, chain: Chain, slice: Slice, result: number[][], cell: import("./tell.js").Cell, i: number, j: number, c: number}} View
+ * @typedef {{step: Step, state: State, chain: Chain, slice: Slice, result: number[][], cell: Cell, i: number, j: number, c: number}} View
  *
  * @typedef {object} Acts
  * @property {(i: number, j: number) => void} hover   the cell under the mouse, in the picture's own rows and columns

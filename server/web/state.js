@@ -1,9 +1,8 @@
 // What a person has chosen: the request and the way to look at it. Nothing that can be computed from these stands here.
 
 /**
- * @typedef {import("./operands.js").Request} Request
  * @typedef {object} State
- * @property {Request} request     without what the page itself asks for (include)
+ * @property {Question} request     without what the page itself asks for (include)
  * @property {string} title        of the example, "" once the request is one's own
  * @property {number} temperature  divides the scale
  * @property {string} step
@@ -24,7 +23,7 @@
 /** @type {Omit<State, "request" | "title">} */
 export const FIRST_LOOK = { temperature: 1, step: "start", batch: 0, head: 0, query: 0, key: 0, feature: 0, pinned: false, turned: false, log: false, fitted: false };
 
-/** @type {Request} */
+/** @type {Question} */
 export const THE_CAT = {
   tokens: ["the", "cat", "sat", "down"],
   q: [[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]],
@@ -57,7 +56,7 @@ export function makeStore(first) {
 
 /**
  * The request with one member replaced, or without it where the value is undefined.
- * @param {Request} request @param {string} name @param {any} value @returns {Request}
+ * @param {Question} request @param {string} name @param {any} value @returns {Question}
  */
 export function withMember(request, name, value) {
   const next = { ...request, [name]: value };
@@ -68,18 +67,18 @@ export function withMember(request, name, value) {
 /** What the page wants to see of every reply. */
 const INCLUDE = ["output", "weights", "steps", "inputs", "mask", "cost"];
 
-/** @param {Request} request @param {number} width  of a query @param {number} temperature @returns {Request} the body to send, before include */
+/** @param {Question} request @param {number} width  of a query @param {number} temperature @returns {Question} the body to send, before include */
 export function warmed(request, width, temperature) {
   return temperature === 1 ? request : { ...request, scale: (request.scale ?? 1 / Math.sqrt(width)) / temperature };
 }
 
-/** @param {Request} request @returns {Request} */
+/** @param {Question} request @returns {Question} */
 export function asked(request) {
   const include = request.variant === "linear" ? INCLUDE.filter((name) => name !== "mask") : INCLUDE;
   return { ...request, include };
 }
 
-/** A new request to look at, from its beginning. @param {Request} request @param {string} title @param {string} step @returns {State} */
+/** A new request to look at, from its beginning. @param {Question} request @param {string} title @param {string} step @returns {State} */
 export function opened(request, title, step) {
   const { include, ...rest } = request;
   const square = Array.isArray(rest.tokens) || !rest.tokens;

@@ -1,8 +1,6 @@
 // The steps of the chain in their order: what each shows, in which colours, by which formula. A new step is one row here.
 
 /**
- * @typedef {import("./arithmetic.js").Slice} Slice
- * @typedef {import("./dom.js").Formula} Formula
  * @typedef {object} Step
  * @property {string} id      the service's name, or start, mix, output
  * @property {"start" | "pairs" | "mix" | "output"} view

@@ -5,9 +5,6 @@ import { mixing, isLinear } from "./steps.js";
 import { WORDS, say } from "./words.js";
 
 /**
- * @typedef {import("./arithmetic.js").Slice} Slice
- * @typedef {import("./arithmetic.js").Chain} Chain
- * @typedef {import("./state.js").State} State
  * @typedef {string | Node} Piece
  * @typedef {Record<string, any>} Cell  as /v1/attention/explain returns it
  * @typedef {{cell: Cell, slice: Slice, chain: Chain, state: State, step: string, i: number, j: number, c: number}} Scene

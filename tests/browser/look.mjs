@@ -1,12 +1,11 @@
 // How the explorer looks and sounds: nothing overflows, axe-core finds nothing serious, stepping is smooth, the page is small.
 // With a FOLDER the pictures for the README are taken. Usage: node look.mjs ADDRESS [FOLDER]
-import { readFile } from "node:fs/promises";
-import { answered, axePath, cells, check, conclude, eventually, launch, visit } from "./browser.mjs";
+import { answered, cells, check, conclude, eventually, launch, visit } from "./browser.mjs";
+import { checkAccess, checkWidth } from "./audit.mjs";
 
 const [address, folder] = process.argv.slice(2);
 const browser = await launch();
 const LIMIT = 200_000;
-const axeText = await readFile(axePath, "utf8");
 
 const step = (n) => async (page) => { await page.click(`#rail li:nth-child(${n}) button`); };
 const STATES = {
@@ -21,21 +20,6 @@ const STATES = {
 };
 const EXAMPLES = ["multi-head", "cross-attention", "projections", "past", "linear", "eight"];
 
-/** @returns what sticks out of the page */
-const overflow = (page) => page.evaluate(() => {
-  const width = document.documentElement.clientWidth, inside = (node) => { for (let at = node.parentElement; at; at = at.parentElement) if (/auto|scroll|hidden/.test(getComputedStyle(at).overflowX)) return true; return false; };
-  const out = [...document.querySelectorAll("body *")].filter((node) => { const box = node.getBoundingClientRect(); return box.width && box.right > width + 1 && !inside(node); });
-  return [document.documentElement.scrollWidth > width, ...out.slice(0, 3).map((node) => node.outerHTML.slice(0, 90))];
-});
-
-async function audit(page, what) {
-  const found = await page.evaluate(async () => {
-    const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
-    return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => [id, nodes.length, nodes[0].html.slice(0, 140), nodes[0].failureSummary?.slice(0, 160)]);
-  });
-  check(`${what}: axe-core finds nothing serious`, found.length === 0, found);
-}
-
 async function fitsEverywhere() {
   for (const [width, scheme] of [[320, "light"], [768, "dark"], [1440, "light"], [1440, "dark"]]) {
     const { page, context, errors } = await visit(browser, `${address}/`, { width, height: width === 320 ? 640 : 900, scheme, motion: "reduce" });
@@ -44,17 +28,14 @@ async function fitsEverywhere() {
       await page.goto(`${address}/`);
       await answered(page);
       await act(page);
-      const out = await overflow(page);
-      check(`${name} at ${width}, ${scheme}: nothing overflows`, out.length === 1 && !out[0], out);
-      await page.evaluate(axeText);
-      await audit(page, `${name} at ${width}, ${scheme}`);
+      await checkWidth(page, `${name} at ${width}, ${scheme}`);
+      await checkAccess(page, `${name} at ${width}, ${scheme}`);
     }
     for (const name of EXAMPLES) {
       await page.goto(`${address}/?example=${name}`);
       await page.waitForFunction(() => location.hash.length > 2);
       await answered(page);
-      const out = await overflow(page);
-      check(`${name} at ${width}, ${scheme}: nothing overflows`, out.length === 1 && !out[0], out);
+      await checkWidth(page, `${name} at ${width}, ${scheme}`);
     }
     check(`nothing goes wrong at ${width}, ${scheme}`, errors.filter((error) => !error.includes("422")).length === 0, errors);
     await context.close();

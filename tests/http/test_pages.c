@@ -49,6 +49,35 @@ START_TEST(a_browser_gets_the_explorer)
 }
 END_TEST
 
+START_TEST(other_pages_have_their_dress)
+{
+    static const struct {
+        const char *path, *base;
+    } pages[] = {{"/docs", "<head>\n<meta"},
+                 {"/problems", "<head>\n<meta"},
+                 {"/problems/timeout", "<base href=\"../\">"},
+                 {"/v1/examples", "<base href=\"../\">"},
+                 {"/v1/examples/the-cat", "<base href=\"../../\">"}};
+    char policy[512];
+    struct client_reply reply = ask("GET", pages[_i].path, BROWSER, NULL);
+    ck_assert_int_eq(reply.status, 200);
+    check_header(&reply, "Content-Type", "text/html; charset=utf-8");
+    ck_assert_ptr_nonnull(client_header(&reply, "Content-Security-Policy", policy, sizeof policy));
+    ck_assert_ptr_nonnull(strstr(reply.body, pages[_i].base));
+    ck_assert_ptr_nonnull(strstr(reply.body, "web/reference.js"));
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(names_that_are_not_there_have_no_page)
+{
+    static const char *const paths[] = {"/problems/nope", "/v1/examples/nope"};
+    struct client_reply reply = ask("GET", paths[_i], BROWSER, NULL);
+    json_decref(client_problem(&reply, 404));
+    client_free(&reply);
+}
+END_TEST
+
 START_TEST(others_get_json)
 {
     static const char *const accepts[] = {"Accept: */*", "Accept: application/json",
@@ -148,6 +177,8 @@ Suite *pages_suite(void)
     TCase *files = tcase_create("files");
     tcase_add_unchecked_fixture(files, start, stop);
     tcase_add_test(files, a_browser_gets_the_explorer);
+    tcase_add_loop_test(files, other_pages_have_their_dress, 0, 5);
+    tcase_add_loop_test(files, names_that_are_not_there_have_no_page, 0, 2);
     tcase_add_loop_test(files, others_get_json, 0, 5);
     tcase_add_test(files, the_two_forms_have_different_etags);
     tcase_add_loop_test(files, files_have_their_types, 0, 3);

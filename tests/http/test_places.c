@@ -104,6 +104,7 @@ END_TEST
 static struct service find_side(const struct service *service)
 {
     struct service side = *service;
+    ck_assert(service_logged(service, "probes and metrics on ", 1, PATIENCE));
     char *log = service_log(service);
     const char *line = strstr(log, "probes and metrics on ");
     ck_assert_ptr_nonnull(line);
@@ -147,6 +148,7 @@ START_TEST(few_files_mean_fewer_connections)
     size_t connections = 0;
     lower_files(100);
     struct service service = service_start((const char *const[]){"--header-timeout", NEVER, NULL});
+    ck_assert(service_logged(&service, "the limit of open files is 100", 1, PATIENCE));
     char *log = service_log(&service);
     const char *warning = strstr(log, "\"level\":\"warn\",\"msg\":\"only ");
     ck_assert_ptr_nonnull(warning);

@@ -1,0 +1,171 @@
+// The reference, the refusals and the examples, drawn from what the service says of itself: /openapi.json, /problems, /v1/examples.
+import { makeApi } from "./api.js";
+import { rowsOf } from "./code.js";
+import { byId, el, fill, write } from "./dom.js";
+
+/**
+ * @typedef {{path: string, body?: unknown, text?: string, method?: string, accept?: string, type?: string}} Trial  something that a button runs
+ */
+
+const api = makeApi(new URL(".", document.baseURI));
+const main = byId("main"), contents = byId("contents");
+
+/** What makes the service refuse, for the refusals that a page can provoke. @type {Record<string, Trial>} */
+const REFUSED = {
+  "malformed-body": { path: "v1/attention", text: '{"q": [[1, 0],]}' },
+  "not-found": { path: "nowhere" },
+  "method-not-allowed": { path: "v1/attention", method: "DELETE" },
+  "not-acceptable": { path: "v1/info", accept: "image/png" },
+  "unsupported-type": { path: "v1/attention", text: "{}", type: "image/png" },
+  "invalid-request": { path: "v1/attention", body: { q: [[1, 0]], k: [[1, 0]], v: [[1]], scael: 1 } },
+};
+
+/** @param {string} id @param {string} text @param {string} [kind] */
+function listed(id, text, kind = "") {
+  contents.append(el("a", { href: `${location.pathname}#${id}`, class: kind }, text));
+}
+
+/** @param {Trial} trial @returns {Promise<{status: string, text: string}>} */
+async function run(trial) {
+  const method = trial.method ?? (trial.body || trial.text ? "POST" : "GET"), body = trial.text ?? (trial.body ? JSON.stringify(trial.body) : undefined);
+  const packed = typeof trial.body === "object" && trial.body !== null && "encoding" in trial.body; // which text/plain cannot show
+  const headers = { Accept: trial.accept ?? (packed ? "application/json, application/problem+json" : "text/plain, application/json;q=0.9, application/problem+json;q=0.8"), ...(body ? { "Content-Type": trial.type ?? "application/json" } : {}) };
+  const reply = await fetch(new URL(trial.path, api.base), { method, headers, body }), text = await reply.text();
+  const json = (reply.headers.get("Content-Type") ?? "").includes("json");
+  return { status: `${reply.status} ${reply.statusText}`, text: json ? rowsOf(JSON.parse(text)) : text };
+}
+
+/** A button that runs it, and the place for what comes back. @param {Trial} trial @param {boolean} [explores] @returns {Node[]} */
+function tried(trial, explores = false) {
+  const status = el("span", { class: "status", role: "status" }), reply = el("pre", { hidden: true, tabindex: 0, "aria-label": "Reply" });
+  const button = el("button", { type: "button", onclick: async () => {
+    try {
+      const { status: told, text } = await run(trial);
+      write(status, told);
+      write(reply, text.length > 20000 ? `${text.slice(0, 20000)}\n\u2026` : text);
+    } catch {
+      write(status, "The service does not answer.");
+    }
+    reply.hidden = reply.textContent === "";
+  } }, "Try");
+  const state = encodeURIComponent(JSON.stringify({ r: trial.body }));
+  const link = explores ? el("a", { href: new URL(`./#j=${state}`, document.baseURI).href }, "Open in the explorer") : null;
+  return [el("div", { class: "acts" }, button, link, status), reply];
+}
+
+/** @param {Trial} trial */
+const spelled = (trial) => el("pre", { tabindex: 0, "aria-label": "Request" }, `${trial.method ?? (trial.body || trial.text ? "POST" : "GET")} /${trial.path}${trial.accept ? `\nAccept: ${trial.accept}` : ""}${trial.type ? `\nContent-Type: ${trial.type}` : ""}${trial.body || trial.text ? `\n${trial.text ?? rowsOf(trial.body)}` : ""}`);
+
+/** @param {string} id @param {string} name @param {string} kind @param {string} text @param {...(Node | null)} more */
+function entry(id, name, kind, text, ...more) {
+  return el("section", { class: "entry", id }, el("h3", {}, /^([A-Z]+ \/|\d+ |[\w.-]+$)/.test(name) ? el("code", {}, name) : name, el("span", { class: "kind" }, kind)), text ? el("p", {}, text) : null, ...more);
+}
+
+/** @param {string} id @param {string} title */
+function section(id, title) {
+  main.append(el("h2", { id }, title));
+  listed(id, title, "top");
+}
+
+/** What a schema allows, in a few words. @param {any} schema @returns {string} */
+function typed(schema) {
+  if (!schema) return "";
+  const one = schema.enum ? schema.enum.map((/** @type {unknown} */ x) => JSON.stringify(x)).join(" | ") : schema.anyOf ? schema.anyOf.map(typed).join(" or ") : schema.$ref ? schema.$ref.split("/").pop() : schema.type === "array" ? `list of ${typed(schema.items) || "anything"}` : (schema.type ?? "");
+  const range = [schema.minimum !== undefined ? `\u2265 ${schema.minimum}` : "", schema.exclusiveMinimum !== undefined ? `> ${schema.exclusiveMinimum}` : "", schema.maximum !== undefined ? `\u2264 ${schema.maximum}` : ""].filter(Boolean).join(", ");
+  return [one, range, schema.default !== undefined ? `default ${JSON.stringify(schema.default)}` : ""].filter(Boolean).join(", ");
+}
+
+/** The schema of an option like mask.window.left. @param {any} all  components.schemas @param {any} schema @param {string[]} path @returns {any} */
+function schemaAt(all, schema, [name, ...rest]) {
+  const inner = schema?.properties?.[name];
+  if (!rest.length || !inner) return inner;
+  const named = inner.$ref ?? inner.anyOf?.find((/** @type {any} */ x) => x.$ref)?.$ref;
+  return schemaAt(all, named ? all[named.split("/").pop()] : inner, rest);
+}
+
+/** @param {any} openapi */
+function drawPaths(openapi) {
+  section("paths", "Paths");
+  for (const [path, methods] of Object.entries(openapi.paths))
+    for (const [method, operation] of Object.entries(/** @type {any} */ (methods))) {
+      const plain = method === "get" && !path.includes("{") && path !== "/docs", id = `${method}-${operation.operationId}`;
+      main.append(entry(id, `${method.toUpperCase()} ${path}`, Object.keys(operation.responses).join(" "), operation.summary, ...(plain ? tried({ path: path.slice(1) || "./", accept: "*/*" }) : [])));
+    }
+}
+
+/** The options of one kind of request, each with its example. @param {any} openapi @param {string} path @param {string} title @param {(name: string) => boolean} wanted */
+function drawOptions(openapi, path, title, wanted) {
+  const content = openapi.paths[path].post.requestBody.content["application/json"], { schemas } = openapi.components;
+  const schema = schemas[content.schema.$ref.split("/").pop()], key = path.split("/").pop() ?? "";
+  section(key, title);
+  for (const [name, { summary, value }] of /** @type {[string, any][]} */ (Object.entries(content.examples)).filter(([option]) => wanted(option))) {
+    const found = schemaAt(schemas, schema, name.split(".")), trial = { path: path.slice(1), body: value };
+    const example = el("details", {}, el("summary", {}, "Example"), spelled(trial), ...tried(trial, path === "/v1/attention"));
+    main.append(entry(`${key}-${name}`, name, typed(found), found?.description ?? summary, example));
+    if (!name.includes(".")) listed(`${key}-${name}`, name);
+  }
+}
+
+/** What comes back. @param {any} openapi */
+function drawReplies(openapi) {
+  const { properties } = openapi.components.schemas.AttentionReply, include = openapi.components.schemas.AttentionRequest.properties.include;
+  section("reply", "The reply");
+  const names = (include.items.description ?? "").split("; ").map((/** @type {string} */ line) => line.split(/: (.*)/s));
+  const rows = names.filter((/** @type {string[]} */ [name]) => name).map((/** @type {string[]} */ [name, told]) => el("tr", { id: `include-${name}` }, el("th", { scope: "row" }, el("code", {}, name)), el("td", {}, told ?? "")));
+  main.append(el("p", {}, "What include may name:"), el("table", { class: "plain" }, el("tbody", {}, ...rows)), entry("members", Object.keys(properties).join(", "), "", "The members of a reply; those that were not asked for are absent."));
+}
+
+/** @param {any[]} problems @param {string} here  the one that the address names */
+function drawProblems(problems, here) {
+  section("refusals", "Refusals");
+  for (const { code, title, status, advice } of problems) {
+    const trial = REFUSED[code];
+    main.append(entry(code, `${status} ${code}`, title, advice, ...(trial ? [el("details", { open: code === here }, el("summary", {}, "Example"), spelled(trial), ...tried(trial))] : [])));
+    listed(code, code);
+  }
+}
+
+/** @param {any[]} examples */
+function drawExamples(examples) {
+  section("examples", "Examples");
+  for (const { name, title, teaches, look } of examples) {
+    const details = el("details", {}, el("summary", {}, "Request"));
+    details.addEventListener("toggle", async () => {
+      if (details.childElementCount > 1) return;
+      const { json } = await api.ask(`v1/examples/${encodeURIComponent(name)}`), trial = { path: "v1/attention", body: json };
+      details.append(spelled(trial), ...tried(trial));
+    });
+    main.append(entry(name, title, name, `${teaches} ${look}`, el("a", { href: new URL(`./?example=${encodeURIComponent(name)}`, document.baseURI).href }, "Open in the explorer"), details));
+    listed(name, title);
+  }
+}
+
+/** @param {string} path @returns {Promise<any>} */
+const fetched = async (path) => (await api.ask(path)).json;
+
+async function draw() {
+  const path = location.pathname.slice(api.base.pathname.length - 1), name = decodeURIComponent(path.split("/").pop() ?? "");
+  if (path.startsWith("/problems")) {
+    write(byId("title"), "Refusals");
+    write(byId("lead"), "Every refusal of the service, by the name that ends the type of a problem, and what to do about it.");
+    drawProblems(await fetched("problems"), name);
+  } else if (path.startsWith("/v1/examples")) {
+    write(byId("title"), "Examples");
+    write(byId("lead"), "Worked examples: the body of each is a request for /v1/attention.");
+    drawExamples((await fetched("v1/examples")).examples);
+  } else {
+    write(byId("lead"), "What the service takes and what it gives, made of the tables that it is built of. The same for machines: openapi.json.");
+    const openapi = await fetched("openapi.json");
+    const common = new Set(Object.keys(openapi.paths["/v1/attention"].post.requestBody.content["application/json"].examples));
+    drawPaths(openapi);
+    for (const at of Object.keys(openapi.paths).filter((each) => openapi.paths[each].post?.requestBody?.content?.["application/json"]?.examples))
+      drawOptions(openapi, at, `POST ${at}`, (option) => at === "/v1/attention" || !common.has(option));
+    drawReplies(openapi);
+    drawProblems(await fetched("problems"), "");
+  }
+  const target = document.getElementById(location.hash.slice(1) || name);
+  target?.scrollIntoView();
+  target?.querySelector("details")?.setAttribute("open", "");
+}
+
+draw().catch(() => fill(main, el("h1", {}, "Reference"), el("p", { class: "refusal" }, "The service does not answer."))).finally(() => { document.body.dataset.ready = "answered"; });
