@@ -6,19 +6,36 @@
 
 #define DIGITS "0123456789abcdef"
 
+/* Well-formed UTF-8 (Unicode, table 3-7) by its first two bytes, without control characters. */
+static const struct {
+    unsigned char least, most;               /* the first byte */
+    unsigned char second_least, second_most; /* the second, where there is one */
+    size_t length;
+} forms[] = {
+    {0x20, 0x7e, 0, 0, 1},       {0xc2, 0xc2, 0xa0, 0xbf, 2}, {0xc3, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+    {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+    {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+};
+
+static bool is_between(unsigned char c, unsigned char least, unsigned char most)
+{
+    return c >= least && c <= most;
+}
+
 /* Bytes of the character at `c`, a visible one; 0: it is a control character, or none. */
 static size_t measure_visible(const unsigned char *c)
 {
-    size_t length = *c < 0x80 ? 1 : *c >= 0xc2 && *c < 0xe0 ? 2 : *c >= 0xe0 && *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
-    if (*c < 0x20 || *c == 0x7f || (*c >= 0x80 && *c < 0xc2))
+    size_t i = 0;
+    while (i < sizeof forms / sizeof *forms && !is_between(*c, forms[i].least, forms[i].most))
+        i++;
+    if (i == sizeof forms / sizeof *forms)
         return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((c[i] & 0xc0) != 0x80)
+    if (forms[i].length > 1 && !is_between(c[1], forms[i].second_least, forms[i].second_most))
+        return 0;
+    for (size_t rest = 2; rest < forms[i].length; rest++)
+        if (!is_between(c[rest], 0x80, 0xbf))
             return 0;
-    bool control = *c == 0xc2 && c[1] < 0xa0;
-    bool overlong = (*c == 0xe0 && c[1] < 0xa0) || (*c == 0xf0 && c[1] < 0x90);
-    bool beyond = (*c == 0xed && c[1] >= 0xa0) || (*c == 0xf4 && c[1] >= 0x90); /* surrogates, past U+10FFFF */
-    return control || overlong || beyond ? 0 : length;
+    return forms[i].length;
 }
 
 void printable_text(char *out, size_t size, const char *text)

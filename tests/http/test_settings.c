@@ -119,6 +119,20 @@ START_TEST(unknown_variable_stops_the_start)
 }
 END_TEST
 
+START_TEST(empty_variable_counts_as_unset)
+{
+    struct run shown = run((const char *const[]){"--print-config", NULL},
+                           (const char *const[]){"ATTND_LISTEN=", "ATTND_PORT=", "ATTND_LOG_FORMAT=", NULL});
+    ck_assert_int_eq(shown.status, 0);
+    ck_assert_ptr_nonnull(strstr(shown.out, "listen = 127.0.0.1  # default\nport = 8080  # default\n"));
+    end(&shown);
+    struct run served = run((const char *const[]){"--port", "0", "--port-file", "/nonexistent/port", NULL},
+                            (const char *const[]){"ATTND_LISTEN=", NULL});
+    ck_assert_ptr_null(strstr(served.out, "cannot listen")); /* it ends for want of the file alone */
+    end(&served);
+}
+END_TEST
+
 /* service_run starts the program to its end: here a port that is taken ends it after it has read its settings. */
 START_TEST(flag_beats_variable_beats_default)
 {
@@ -189,6 +203,7 @@ Suite *settings_suite(void)
     tcase_add_test(tests, bad_flags_exit_with_2_and_say_why);
     tcase_add_test(tests, bad_variable_is_named);
     tcase_add_test(tests, unknown_variable_stops_the_start);
+    tcase_add_test(tests, empty_variable_counts_as_unset);
     tcase_add_test(tests, flag_beats_variable_beats_default);
     tcase_add_test(tests, port_that_is_taken_is_an_error_of_one_line);
     tcase_add_test(tests, address_that_is_none_is_an_error);
