@@ -135,6 +135,11 @@ size_t job_blocks(const struct job *job)
     return job->operations->blocks(job);
 }
 
+size_t job_block_room(const struct job *job)
+{
+    return job->operations->block_room ? job->operations->block_room(job) : 0;
+}
+
 bool job_block(const struct job *job, size_t index, struct buffer *out)
 {
     return job->operations->block(job, index, out);

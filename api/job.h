@@ -58,6 +58,8 @@ bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, stru
 /* The reply is a sequence of blocks; each is encoded by a call of its own, in any order, on any thread, also at the
  * same time. One block: the reply is small and complete in it. */
 size_t job_blocks(const struct job *job);
+/* At most how many bytes a block has; after job_run, of a reply that has several. */
+size_t job_block_room(const struct job *job);
 bool job_block(const struct job *job, size_t index, struct buffer *out);
 
 /* Media type of the reply. */

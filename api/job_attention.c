@@ -170,6 +170,11 @@ static size_t count_blocks(const struct job *job)
     return writings[job->format].in_one_piece ? 1 : read_state(job)->reply.blocks;
 }
 
+static size_t count_block_room(const struct job *job)
+{
+    return reply_json_room(&read_state(job)->reply);
+}
+
 static size_t count_one(const struct job *job)
 {
     (void)job;
@@ -212,6 +217,7 @@ const struct job_operations *job_attention(void)
         .run = run_attention,
         .blocks = count_blocks,
         .block = write_block,
+        .block_room = count_block_room,
         .media_type = find_media_type,
     };
     return &operations;

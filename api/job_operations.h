@@ -33,6 +33,7 @@ struct job_operations {
     bool (*run)(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err);
     size_t (*blocks)(const struct job *job);
     bool (*block)(const struct job *job, size_t index, struct buffer *out);
+    size_t (*block_room)(const struct job *job); /* bytes of a block at most; NULL: there is one, and it is small */
     const char *(*media_type)(const struct job *job);
     void (*release)(struct job *job); /* what of the state is not in the arena; NULL: nothing */
 };

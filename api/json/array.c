@@ -47,6 +47,14 @@ void array_close(struct buffer *out, struct tensor t, size_t row)
         buffer_append(out, "]", 1);
 }
 
+size_t array_number_room(const struct style *style, enum dtype dtype)
+{
+    bool wide = dtype == DTYPE_FLOAT64;
+    if (!style->rounded)
+        return 1 + (wide ? NUMBER_FLOAT64_MAX : NUMBER_FLOAT32_MAX);
+    return 1 + (size_t)style->decimals + (wide ? NUMBER_FLOAT64_WHOLE_MAX : NUMBER_FLOAT32_WHOLE_MAX);
+}
+
 static char *put(char *at, const char *word)
 {
     size_t length = strlen(word);

@@ -20,6 +20,9 @@ void array_close(struct buffer *out, struct tensor t, size_t row);
 /* `count` numbers (or booleans) with commas between them: -infinity as the style says, NaN as null. */
 void array_numbers(struct buffer *out, const struct style *style, enum dtype dtype, const void *values, size_t count);
 
+/* At most how many bytes array_numbers writes for each of them, its comma included. */
+size_t array_number_room(const struct style *style, enum dtype dtype);
+
 /* One number of that dtype as the value that `w` expects after a key. */
 void array_number(struct writer *w, const struct style *style, enum dtype dtype, double value);
 

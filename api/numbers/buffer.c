@@ -13,6 +13,15 @@ void buffer_free(struct buffer *text)
     *text = (struct buffer){0};
 }
 
+void buffer_trim(struct buffer *text)
+{
+    char *data = text->length > 0 ? realloc(text->data, text->length) : NULL;
+    if (!data)
+        return;
+    text->data = data;
+    text->capacity = text->length;
+}
+
 char *buffer_reserve(struct buffer *text, size_t more)
 {
     if (text->failed)

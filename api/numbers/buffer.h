@@ -16,6 +16,9 @@ struct buffer {
 
 void buffer_free(struct buffer *text); /* and zeroes it */
 
+/* Gives room past the text back. */
+void buffer_trim(struct buffer *text);
+
 /* Room for `more` bytes past length, or NULL (failed is set): write there, then add to length. */
 char *buffer_reserve(struct buffer *text, size_t more);
 

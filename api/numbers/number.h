@@ -9,6 +9,13 @@
 
 #define NUMBER_TEXT_MAX 64 /* room that any number_print_* call may use: 16 digits, a point, 17 decimals, scratch */
 
+/* Bytes of the shortest decimal of each type at most ("-120000000000000000000"), and of a rounded number without its
+ * decimals (-1e308, a sign and a point). */
+#define NUMBER_FLOAT32_MAX 23
+#define NUMBER_FLOAT64_MAX 26
+#define NUMBER_FLOAT32_WHOLE_MAX 41
+#define NUMBER_FLOAT64_WHOLE_MAX 311
+
 /* Reads one JSON number (RFC 8259 section 6) that starts at `start`, not past `end`: the value that strtod gives, the
  * sign of zero kept. Returns the byte after it, or NULL when no number stands there. A value beyond double is infinite
  * (the caller decides what that means). Grammar: "-"? (0 | [1-9][0-9]*) ("." [0-9]+)? ([eE] [+-]? [0-9]+)?; what

@@ -75,6 +75,30 @@ static bool write_whole(const struct reply *r, struct buffer *out)
     return true;
 }
 
+static size_t measure_section(const struct reply *r, const struct section *s)
+{
+    size_t x = (size_t)(s - r->sections.at);
+    size_t texts = r->skeleton.at[x].before_length + r->skeleton.at[x].after_length;
+    if (s->source == SECTION_NONE)
+        return texts;
+    size_t rows = section_block_rows(s, r->a, 0).count;
+    size_t numbers = rows * array_width(s->t);
+    if (section_is_packed(s, &r->options->style))
+        return texts + (numbers * dtype_size(s->t.dtype) + 2) / 3 * 4 + 4;
+    return texts + numbers * array_number_room(&r->options->style, s->t.dtype) + rows * 2 * (s->t.rank + 1);
+}
+
+/* The first block of a section has the most rows. */
+size_t reply_json_room(const struct reply *r)
+{
+    size_t most = 0;
+    for (size_t x = 0; x < r->sections.count; x++) {
+        size_t room = measure_section(r, &r->sections.at[x]);
+        most = room > most ? room : most;
+    }
+    return most;
+}
+
 bool reply_json_block(const struct reply *r, size_t index, struct buffer *out)
 {
     if (r->whole)

@@ -7,6 +7,9 @@
 /* Writes what stands between the numbers of a computed reply: then blocks may be encoded. */
 bool reply_json_prepare(struct reply *reply, struct arena *arena, struct error *err);
 
+/* At most how many bytes a block has. */
+size_t reply_json_room(const struct reply *reply);
+
 /* One of reply->blocks pieces; false when there is no memory. Any thread. */
 bool reply_json_block(const struct reply *reply, size_t index, struct buffer *out);
 

@@ -1,6 +1,7 @@
 /* Replies in blocks. */
 #include "server/compute/stream.h"
 
+#include "server/compute/block_queue.h"
 #include "server/http/content_encoding.h"
 #include "server/listen/connections.h"
 #include "server/service/service.h"
@@ -10,27 +11,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum place_state { PLACE_FREE, PLACE_TAKEN, PLACE_FULL };
+enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_FULL };
 
-/* Room for one block; block i has place i modulo the window. */
-struct json_path {
+/* One block of the window; block i has slot i modulo the window. */
+struct slot {
+    struct block_task task; /* first: a task is its slot */
     struct stream *stream;
-    enum place_state state;
+    enum slot_state state;
     size_t index;
-    struct buffer plain;
-    struct buffer packed; /* gzip of it, when the stream is packed */
-    struct content_encoding_sum sum;
+    size_t charged; /* to the budget; 0 for the block that the stream was charged for when it began */
+    struct buffer text;
+    struct content_encoding_sum sum; /* when the stream is packed */
     bool failed;
 };
 
 /* Held by the response and by every block on its way through the pool; the last one frees it. What is below the mutex
  * is under it. */
 struct stream {
+    struct block_task end; /* first: a task is its stream */
     struct service *service;
     struct MHD_Connection *connection; /* valid while `waiting`, or on the event thread before stream_close */
-    struct job *job;
-    size_t charged; /* for the job */
     struct connection *peer;
+    struct job *job;
+    size_t charged; /* for the job and one block */
+    size_t room;    /* that a block takes at most */
     atomic_size_t *sent;
     bool packed;
     struct content_encoding_sum sum; /* of the blocks that have been sent: the event thread's */
@@ -42,35 +46,43 @@ struct stream {
     size_t holders;
     bool waiting; /* the reader is suspended: whoever clears this resumes it */
     bool closed;  /* nobody reads any more */
-    struct json_path places[];
+    struct slot slots[];
 };
 
-static void free_stream(struct stream *stream)
+/* --- life --- */
+
+static void empty_slot(struct slot *slot)
 {
-    for (size_t i = 0; i < stream->window; i++) {
-        buffer_free(&stream->places[i].plain);
-        buffer_free(&stream->places[i].packed);
-    }
+    buffer_free(&slot->text);
+    budget_give(&slot->stream->service->held, slot->charged);
+    slot->charged = 0;
+}
+
+static void free_stream(struct block_task *task)
+{
+    struct stream *stream = (struct stream *)(void *)task;
+    for (size_t i = 0; i < stream->window; i++)
+        empty_slot(&stream->slots[i]);
     pthread_mutex_destroy(&stream->mutex);
     job_free(stream->job);
     budget_give(&stream->service->held, stream->charged);
     free(stream);
 }
 
-static void release(struct stream *stream)
+/* Whether it was the last. */
+static bool let_go(struct stream *stream)
 {
     pthread_mutex_lock(&stream->mutex);
     bool last = --stream->holders == 0;
     pthread_mutex_unlock(&stream->mutex);
-    if (last)
-        free_stream(stream);
+    return last;
 }
 
 struct stream *stream_new(struct service *service, struct MHD_Connection *connection, struct job *job, size_t charged,
                           bool packed, atomic_size_t *sent)
 {
     size_t window = 2 * pool_workers(service->pool);
-    struct stream *stream = calloc(1, sizeof *stream + window * sizeof *stream->places);
+    struct stream *stream = calloc(1, sizeof *stream + window * sizeof *stream->slots);
     if (!stream) {
         job_free(job);
         budget_give(&service->held, charged);
@@ -83,60 +95,57 @@ struct stream *stream_new(struct service *service, struct MHD_Connection *connec
     stream->sent = sent;
     stream->packed = packed;
     stream->charged = charged;
+    stream->room = job_block_room(job);
     stream->blocks = job_blocks(job);
     stream->window = window;
     stream->holders = 1;
+    stream->end.run = free_stream;
     pthread_mutex_init(&stream->mutex, NULL);
     for (size_t i = 0; i < window; i++)
-        stream->places[i].stream = stream;
+        stream->slots[i].stream = stream;
     return stream;
 }
 
-static struct json_path *find_place(struct stream *stream, size_t index)
+/* --- encoding: on a worker --- */
+
+static bool pack(struct slot *slot, const struct buffer *plain)
 {
-    return &stream->places[index % stream->window];
+    if (slot->index == 0)
+        content_encoding_begin(&slot->text);
+    return content_encoding_pack_piece(plain, slot->index + 1 == slot->stream->blocks, &slot->text, &slot->sum);
 }
 
-static void pack(struct json_path *place)
+static bool write_packed(struct slot *slot)
 {
-    const struct stream *stream = place->stream;
-    place->packed.length = 0;
-    if (place->index == 0)
-        content_encoding_begin(&place->packed);
-    bool last = place->index + 1 == stream->blocks;
-    place->failed = !content_encoding_pack_piece(&place->plain, last, &place->packed, &place->sum);
+    struct buffer plain = {0};
+    bool good = job_block(slot->stream->job, slot->index, &plain) && !plain.failed && pack(slot, &plain);
+    buffer_free(&plain);
+    return good;
 }
 
-static void encode(struct json_path *place)
+/* What the block does not need of its room is given back; the last one may have an end appended yet. */
+static void encode(struct slot *slot)
 {
-    place->plain.length = 0;
-    place->failed = !job_block(place->stream->job, place->index, &place->plain) || place->plain.failed;
-    if (place->stream->packed && !place->failed)
-        pack(place);
-}
-
-static struct buffer *find_text(struct json_path *place)
-{
-    return place->stream->packed ? &place->packed : &place->plain;
-}
-
-/* Before the first byte of a block is sent. */
-static void begin_block(struct stream *stream, struct json_path *place)
-{
-    if (!stream->packed)
+    const struct stream *stream = slot->stream;
+    struct buffer *text = &slot->text;
+    bool good = stream->packed ? write_packed(slot) : job_block(stream->job, slot->index, text);
+    slot->failed = !good || text->failed;
+    if (slot->index + 1 == stream->blocks)
         return;
-    content_encoding_fold(&stream->sum, &place->sum);
-    if (stream->current + 1 == stream->blocks)
-        content_encoding_end(&stream->sum, &place->packed);
+    buffer_trim(text);
+    if (slot->charged <= text->length)
+        return;
+    budget_give(&stream->service->held, slot->charged - text->length);
+    slot->charged = text->length;
 }
 
 /* A block is ready: wakes the reader if it waits for this one. The connection is suspended until then, so it exists. */
-static void deliver(struct json_path *place)
+static void deliver(struct slot *slot)
 {
-    struct stream *stream = place->stream;
+    struct stream *stream = slot->stream;
     pthread_mutex_lock(&stream->mutex);
-    place->state = PLACE_FULL;
-    bool wake = stream->waiting && place->index == stream->current;
+    slot->state = SLOT_FULL;
+    bool wake = stream->waiting && slot->index == stream->current;
     if (wake)
         stream->waiting = false;
     pthread_mutex_unlock(&stream->mutex);
@@ -144,70 +153,104 @@ static void deliver(struct json_path *place)
         connections_resume(stream->service->connections, stream->connection);
 }
 
-static void run_encode(void *context)
+static void run_encode(struct block_task *task)
 {
-    struct json_path *place = context;
-    struct stream *stream = place->stream;
+    struct slot *slot = (struct slot *)(void *)task;
+    struct stream *stream = slot->stream;
     pthread_mutex_lock(&stream->mutex);
     bool closed = stream->closed;
     pthread_mutex_unlock(&stream->mutex);
     if (!closed)
-        encode(place);
-    deliver(place);
-    release(stream);
+        encode(slot);
+    deliver(slot);
+    if (let_go(stream))
+        free_stream(&stream->end);
 }
 
-/* Streams leave half of the queue to new requests. */
-static bool has_room(struct stream *stream)
+/* --- the window: on the event thread --- */
+
+static struct slot *find_slot(struct stream *stream, size_t index)
 {
-    return pool_waiting(stream->service->pool) <= stream->service->settings.queue / 2;
+    return &stream->slots[index % stream->window];
 }
 
-static bool submit_block(struct stream *stream, struct json_path *place)
+static void set_taken(struct slot *slot, bool taken)
 {
+    struct stream *stream = slot->stream;
     pthread_mutex_lock(&stream->mutex);
-    place->state = PLACE_TAKEN;
-    stream->holders++;
+    slot->state = taken ? SLOT_TAKEN : SLOT_FREE;
+    stream->holders = taken ? stream->holders + 1 : stream->holders - 1;
     pthread_mutex_unlock(&stream->mutex);
-    if (has_room(stream) && pool_submit_brief(stream->service->pool, run_encode, place))
+}
+
+/* Blocks ahead of the one that is wanted leave half of the budget to others. */
+static bool charge_ahead(struct slot *slot)
+{
+    struct budget *held = &slot->stream->service->held;
+    size_t room = slot->stream->room;
+    if (!budget_has(held, held->limit / 2) || !budget_take(held, room))
+        return false;
+    slot->charged = room;
+    return true;
+}
+
+static bool submit_ahead(struct slot *slot)
+{
+    if (!charge_ahead(slot))
+        return false;
+    set_taken(slot, true);
+    if (block_queue_try(slot->stream->service->blocks, &slot->task))
         return true;
-    pthread_mutex_lock(&stream->mutex);
-    place->state = PLACE_FREE;
-    stream->holders--;
-    pthread_mutex_unlock(&stream->mutex);
+    set_taken(slot, false);
+    empty_slot(slot);
     return false;
 }
 
-/* Keeps the window full. When the pool has no room the block that is wanted now is encoded here: a stream goes on, if
- * slowly, whatever the load. */
+/* The stream was charged for it when it began, and it waits for its turn, whatever the load. */
+static void submit_wanted(struct slot *slot)
+{
+    set_taken(slot, true);
+    block_queue_submit(slot->stream->service->blocks, &slot->task);
+}
+
 static void fill_window(struct stream *stream)
 {
-    while (stream->next < stream->blocks && stream->next < stream->current + stream->window) {
-        struct json_path *place = find_place(stream, stream->next);
-        place->index = stream->next;
-        if (!submit_block(stream, place)) {
-            if (stream->next != stream->current)
-                return;
-            encode(place);
-            place->state = PLACE_FULL;
-        }
-        stream->next++;
+    for (; stream->next < stream->blocks && stream->next < stream->current + stream->window; stream->next++) {
+        struct slot *slot = find_slot(stream, stream->next);
+        slot->task.run = run_encode;
+        slot->index = stream->next;
+        if (stream->next == stream->current)
+            submit_wanted(slot);
+        else if (!submit_ahead(slot))
+            return;
     }
 }
 
 enum arrival { ARRIVAL_READY, ARRIVAL_PARKED, ARRIVAL_STOPPED };
 
 /* Whether the block wanted now is there; if not, the reader is parked before any worker can bring it. */
-static enum arrival await_block(struct stream *stream, struct json_path *place)
+static enum arrival await_block(struct stream *stream, struct slot *slot)
 {
     enum arrival arrival = ARRIVAL_READY;
     pthread_mutex_lock(&stream->mutex);
-    if (place->state != PLACE_FULL) {
+    if (slot->state != SLOT_FULL) {
         stream->waiting = connections_suspend(stream->service->connections, stream->connection);
         arrival = stream->waiting ? ARRIVAL_PARKED : ARRIVAL_STOPPED;
     }
     pthread_mutex_unlock(&stream->mutex);
     return arrival;
+}
+
+/* --- sending --- */
+
+/* Before the first byte of a block is sent. */
+static void begin_block(struct stream *stream, struct slot *slot)
+{
+    if (!stream->packed)
+        return;
+    content_encoding_fold(&stream->sum, &slot->sum);
+    if (stream->current + 1 == stream->blocks)
+        content_encoding_end(&stream->sum, &slot->text);
 }
 
 /* The client has --write-timeout for each part, and none while it waits for us, which it does between blocks only. */
@@ -226,17 +269,17 @@ static void stop_clock(struct stream *stream)
         connections_move(stream->peer, CONNECTION_REPLY, INT64_MAX);
 }
 
-static size_t take_bytes(struct stream *stream, struct json_path *place, char *out, size_t size)
+static size_t take_bytes(struct stream *stream, struct slot *slot, char *out, size_t size)
 {
-    const struct buffer *text = find_text(place);
-    size_t left = text->length - stream->offset;
+    size_t left = slot->text.length - stream->offset;
     size_t taken = left < size ? left : size;
-    memcpy(out, text->data + stream->offset, taken);
+    memcpy(out, slot->text.data + stream->offset, taken);
     stream->offset += taken;
     stream->part += taken;
     atomic_fetch_add_explicit(stream->sent, taken, memory_order_relaxed);
     if (taken == left) {
-        place->state = PLACE_FREE;
+        slot->state = SLOT_FREE;
+        empty_slot(slot);
         stream->offset = 0;
         stream->current++;
     }
@@ -250,26 +293,28 @@ ssize_t stream_read(void *context, uint64_t position, char *out, size_t size)
     if (stream->current == stream->blocks)
         return MHD_CONTENT_READER_END_OF_STREAM;
     fill_window(stream);
-    struct json_path *place = find_place(stream, stream->current);
+    struct slot *slot = find_slot(stream, stream->current);
     stop_clock(stream);
-    enum arrival arrival = await_block(stream, place);
+    enum arrival arrival = await_block(stream, slot);
     if (arrival == ARRIVAL_PARKED)
         return 0;
     if (arrival == ARRIVAL_STOPPED)
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    if (stream->offset == 0 && !place->failed)
-        begin_block(stream, place);
-    if (place->failed || find_text(place)->failed)
+    if (stream->offset == 0 && !slot->failed)
+        begin_block(stream, slot);
+    if (slot->failed || slot->text.failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     start_clock(stream);
-    return (ssize_t)take_bytes(stream, place, out, size);
+    return (ssize_t)take_bytes(stream, slot, out, size);
 }
 
+/* What a stream holds may be large, and freeing it takes a while: that is for a worker. */
 void stream_close(void *context)
 {
     struct stream *stream = context;
     pthread_mutex_lock(&stream->mutex);
     stream->closed = true;
     pthread_mutex_unlock(&stream->mutex);
-    release(stream);
+    if (let_go(stream))
+        block_queue_submit(stream->service->blocks, &stream->end);
 }

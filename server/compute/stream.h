@@ -1,5 +1,5 @@
 /* A reply in blocks: workers encode a few blocks ahead, the event thread sends them in order, and a client that takes
- * nothing stops both. Memory is a window of blocks, whatever the size of the reply. */
+ * nothing stops both. Memory is a window of blocks, whatever the size of the reply, and charged to the budget. */
 #ifndef SERVER_COMPUTE_STREAM_H
 #define SERVER_COMPUTE_STREAM_H
 
@@ -17,8 +17,10 @@ struct stream;
 
 #define STREAM_PART ((size_t)256 * 1024) /* bytes of a reply that a client takes in each --write-timeout */
 
-/* `packed`: as gzip. Takes over `job` and the bytes `charged` for it to the server's budget (also when it returns NULL:
- * no memory). `sent` counts the bytes handed over; it must live as long as stream_read may be called. */
+/* `packed`: as gzip. Takes over `job` and the bytes `charged` to the budget, for it and for one of its blocks (also
+ * when it returns NULL: no memory). `sent` counts the bytes handed over; it must live as long as stream_read may be
+ * called.
+ */
 struct stream *stream_new(struct service *service, struct MHD_Connection *connection, struct job *job, size_t charged,
                           bool packed, atomic_size_t *sent);
 

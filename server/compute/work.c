@@ -84,6 +84,13 @@ void work_release(struct work *work)
     free(work);
 }
 
+/* Here, for it may be large and freeing it takes a while. */
+static void drop_job(struct work_result *result)
+{
+    job_free(result->job);
+    result->job = NULL;
+}
+
 /* A body that unpacks to more than a body may have is a body that is too large. */
 static void set_problem(struct work *work, const struct error *err)
 {
@@ -94,8 +101,7 @@ static void set_problem(struct work *work, const struct error *err)
         problem.limit = work->service->settings.max_body;
     }
     result->problem = problem.code;
-    job_free(result->job);
-    result->job = NULL;
+    drop_job(result);
     buffer_free(&result->text);
     problem_write(&result->text, &problem, work->request_id, work->order.path);
 }
@@ -122,17 +128,27 @@ static bool decode(struct work *work, struct read_context means, struct error *e
 }
 
 /* What a job holds while no worker is at it counts for all requests together. */
-static bool charge_job(struct work *work, size_t *charged, const char *reason, struct error *err)
+static bool charge(struct work *work, size_t bytes, size_t *charged, const char *reason, struct error *err)
 {
-    size_t held = job_held(work->result.job);
-    if (!budget_take(&work->service->held, held))
-        return error_set(err, ERROR_MEMORY, "", "The %zu bytes for %s do not fit now.", held, reason);
-    *charged = held;
+    struct budget *held = &work->service->held;
+    if (bytes > held->limit)
+        return error_set(err, ERROR_TOO_LARGE, "", "%s would take %zu bytes; the limit is %zu (--memory).", reason,
+                         bytes, held->limit);
+    if (!budget_take(held, bytes))
+        return error_set(err, ERROR_MEMORY, "", "%s would take %zu bytes, which do not fit now.", reason, bytes);
+    *charged = bytes;
     return true;
+}
+
+static bool charge_stream(struct work *work, struct error *err)
+{
+    const struct job *job = work->result.job;
+    return charge(work, job_held(job) + job_block_room(job), &work->result.charged, "This reply in blocks", err);
 }
 
 static void note_figures(struct work_result *result)
 {
+    result->media_type = job_media_type(result->job);
     result->parse = job_parse_seconds(result->job);
     result->compute = job_compute_seconds(result->job);
     result->numbers = job_numbers(result->job);
@@ -143,11 +159,12 @@ static bool encode(struct work *work, struct error *err)
     struct work_result *result = &work->result;
     note_figures(result);
     if (job_blocks(result->job) != 1)
-        return charge_job(work, &result->charged, "a reply in blocks", err);
+        return charge_stream(work, err);
     int64_t start = clock_now();
     if (!job_block(result->job, 0, &result->text) || result->text.failed)
         return error_set(err, ERROR_MEMORY, "", "There was no memory for the reply.");
     result->serialize = clock_now() - start;
+    drop_job(result);
     return true;
 }
 
@@ -225,9 +242,11 @@ static void run_work(void *context);
 /* Takes one of its references. */
 static void enqueue(struct work *work)
 {
+    struct service *service = work->service;
     bool (*submit)(struct pool *, pool_job *, void *) = is_brief(work) ? pool_submit_brief : pool_submit;
-    if (submit(work->service->pool, run_work, work))
+    if (atomic_fetch_add(&service->waiting, 1) < service->settings.queue && submit(service->pool, run_work, work))
         return;
+    atomic_fetch_sub(&service->waiting, 1);
     settle(work, WORK_GIVEN_UP + PROBLEM_QUEUE_FULL);
     work_release(work);
 }
@@ -237,7 +256,7 @@ static void enqueue(struct work *work)
 static bool put_back(struct work *work, struct error *err)
 {
     return pool_cutting_in(work->service->pool) && !is_brief(work) &&
-           charge_job(work, &work->charged, "a request that waits", err);
+           charge(work, job_held(work->result.job), &work->charged, "This request, while it waits,", err);
 }
 
 /* False: it has been put back into the queue. */
@@ -264,6 +283,7 @@ static void run_work(void *context)
     struct work *work = context;
     struct error err;
     error_init(&err);
+    atomic_fetch_sub(&work->service->waiting, 1);
     work->result.queue = clock_now() - work->queued;
     if (!work->computed && !compute(work, &err)) {
         enqueue(work);

@@ -32,8 +32,9 @@ struct work_result {
     enum problem_code problem; /* PROBLEM_NONE: none */
     struct buffer text;        /* the problem's JSON, or the reply when that is one block */
     bool packed;               /* the text is gzip */
-    struct job *job;           /* a reply in blocks is encoded from it; NULL: there is a problem */
-    size_t charged;            /* for the job, to the budget */
+    const char *media_type;    /* of the reply */
+    struct job *job;           /* a reply in blocks is encoded from it; NULL: the text is all there is */
+    size_t charged;            /* to the budget, for the job and one block */
     int64_t queue, serialize;  /* nanoseconds: waiting for a worker, writing the text */
     double parse, compute;     /* seconds */
     size_t numbers;            /* in the reply */

@@ -47,14 +47,12 @@ enum MHD_Result answer_result(struct service *service, const struct request *req
                               struct reply *reply)
 {
     char timing[TIMING_SIZE];
-    struct answer answer = {.packed = result->packed};
-    if (result->problem != PROBLEM_NONE || job_blocks(result->job) == 1)
-        answer.body = take_text(result);
+    struct answer answer = {.body = take_text(result), .packed = result->packed};
     if (result->problem != PROBLEM_NONE)
         return answer_problem_text(service, request, result->problem, &answer, reply);
     write_timing(result, timing);
-    answer.head = (struct reply_head){.status = 200, .media_type = job_media_type(result->job), .timing = timing};
-    if (job_blocks(result->job) != 1) {
+    answer.head = (struct reply_head){.status = 200, .media_type = result->media_type, .timing = timing};
+    if (result->job) {
         answer.packed = content_encoding_wants_gzip(request->head.accept_encoding);
         answer.stream = open_stream(service, request, result, answer.packed, reply);
         answer.body.failed = !answer.stream;

@@ -4,6 +4,7 @@
 #include "api/job.h"
 #include "api/json/jansson_start.h"
 #include "core/blas.h"
+#include "server/compute/block_queue.h"
 #include "server/config/version.h"
 #include "server/exchange/answer.h"
 #include "server/http/keys.h"
@@ -156,6 +157,15 @@ static bool load_tls(struct server *server)
     return server->relay || fail(server, "the thread for TLS could not be started");
 }
 
+/* Blocks of replies have places of their own, half as many as requests. */
+static void start_pool(struct service *service)
+{
+    const struct settings *settings = &service->settings;
+    size_t places = settings->queue / 2 > settings->workers ? settings->queue / 2 : settings->workers;
+    service->pool = pool_start(settings->workers, settings->queue + places);
+    service->blocks = service->pool ? block_queue_new(service->pool, places) : NULL;
+}
+
 static bool start_parts(struct server *server)
 {
     struct service *service = &server->service;
@@ -167,9 +177,9 @@ static bool start_parts(struct server *server)
     service->connections = service->clients ? connections_new(settings, service->clients, &server->room) : NULL;
     service->metrics = metrics_new();
     service->pages = page_cache_new();
-    service->pool = pool_start(settings->workers, settings->queue);
+    start_pool(service);
     if (!service->spent || !service->connections || !service->metrics || !service->pages || !service->keys ||
-        !service->pool)
+        !service->blocks)
         return fail(server, "the threads could not be started");
     if (settings->pin_workers && !pool_pin(service->pool))
         log_event(service->log, LOG_WARN, "no worker is pinned: there are more or fewer processors than workers");
@@ -275,6 +285,7 @@ static void free_parts(struct service *service)
 {
     if (service->pool)
         pool_stop(service->pool);
+    block_queue_free(service->blocks);
     if (service->spent)
         MHD_destroy_response(service->spent);
     connections_free(service->connections);

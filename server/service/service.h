@@ -13,6 +13,7 @@
 #include <microhttpd.h>
 #include <stdatomic.h>
 
+struct block_queue;
 struct client_limits;
 struct connections;
 struct document_memory;
@@ -32,6 +33,8 @@ struct service {
     struct document_memory *memory; /* the event thread's */
     struct log *log;
     struct pool *pool;
+    struct block_queue *blocks;
+    atomic_size_t waiting; /* requests that are in the queue of the pool */
     struct proxies proxies;
     struct connections *connections;
     struct client_limits *clients;

@@ -1,5 +1,6 @@
 /* Replies in blocks: whole for a good reader, waiting for a slow one, dropped with one that has gone. */
 #include "tests/http/client.h"
+#include "tests/http/gauge.h"
 #include "tests/http/sample.h"
 #include "tests/http/wire.h"
 
@@ -180,7 +181,7 @@ START_TEST(streams_that_nobody_reads_are_bounded)
     enum { COUNT = 12 };
     static struct wire wires[COUNT];
     int refused = 0;
-    struct service small = service_start((const char *const[]){"--memory", "1M", NULL});
+    struct service small = service_start((const char *const[]){"--memory", "16M", NULL});
     for (size_t i = 0; i < COUNT; i++) {
         wires[i] = ask_for_weights(&small, "1.1", MANY);
         ck_assert(wire_receive_text(&wires[i], "\r\n\r\n", PATIENCE));
@@ -190,6 +191,59 @@ START_TEST(streams_that_nobody_reads_are_bounded)
         wire_close(&wires[i]);
     ck_assert_int_ge(refused, 1);
     ck_assert_int_lt(refused, COUNT);
+    ck_assert_int_eq(service_stop(&small), 0);
+}
+END_TEST
+
+/* Trying again would not help. */
+START_TEST(a_block_beyond_all_memory_is_413)
+{
+    struct service small = service_start((const char *const[]){"--memory", "1M", NULL});
+    char *body = sample_square(MANY, 2, "\"include\":[\"weights\"]");
+    struct client_reply reply = client_post(&small, "/v1/attention", body);
+    json_t *problem = client_problem(&reply, 413);
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(problem, "detail")), "--memory"));
+    json_decref(problem);
+    client_free(&reply);
+    free(body);
+    ck_assert_int_eq(service_stop(&small), 0);
+}
+END_TEST
+
+static size_t most_resident_bytes(const struct service *of)
+{
+    char line[256];
+    unsigned long kilobytes = 0;
+    snprintf(line, sizeof line, "/proc/%d/status", (int)of->pid);
+    FILE *file = fopen(line, "re");
+    ck_assert_ptr_nonnull(file);
+    while (kilobytes == 0 && fgets(line, sizeof line, file))
+        sscanf(line, "VmHWM: %lu kB", &kilobytes);
+    fclose(file);
+    ck_assert_uint_gt(kilobytes, 0);
+    return kilobytes * 1024;
+}
+
+/* What is charged, the two workers' own, and what the program has when nothing happens: no more, however many readers
+ * stop, and all of it comes back. */
+START_TEST(readers_that_stop_stay_within_the_settings)
+{
+    enum { COUNT = 24, MEMORY = 64 << 20, REQUEST = 32 << 20 };
+    static struct wire wires[COUNT];
+    struct service small =
+        service_start((const char *const[]){"--workers", "2", "--memory", "64M", "--request-memory", "32M", NULL});
+    size_t idle = most_resident_bytes(&small);
+    for (size_t i = 0; i < COUNT; i++) {
+        wires[i] = ask_for_weights(&small, "1.1", 2700);
+        ck_assert_uint_eq(wire_take(&wires[i], 300, PATIENCE), 300);
+    }
+    gauge_await(&small, "\nattnd_workers_busy 0\n");
+    size_t most = most_resident_bytes(&small);
+    ck_assert_msg(most < idle + MEMORY + 2 * REQUEST, "%zu bytes, idle %zu", most, idle);
+    ck_assert_msg(most > idle + MEMORY / 4, "only %zu bytes, idle %zu: nothing was held", most, idle);
+    for (size_t i = 0; i < COUNT; i++)
+        wire_close(&wires[i]);
+    gauge_await(&small, "\nattnd_bytes_held 0\n");
     ck_assert_int_eq(service_stop(&small), 0);
 }
 END_TEST
@@ -222,6 +276,8 @@ Suite *stream_suite(void)
     tcase_add_test(tests, reader_that_drips_is_cut);
     tcase_add_test(tests, readers_that_vanish_leave_nothing_behind);
     tcase_add_test(tests, streams_that_nobody_reads_are_bounded);
+    tcase_add_test(tests, a_block_beyond_all_memory_is_413);
+    tcase_add_test(tests, readers_that_stop_stay_within_the_settings);
     tcase_add_test(tests, streams_share);
     suite_add_tcase(suite, tests);
     return suite;
