@@ -1,9 +1,12 @@
 /* Views and their sizes. */
 #include "core/tensor.h"
 
+#include "core/format.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 static double get_float64(const void *data, size_t at)
 {
@@ -45,6 +48,49 @@ static void set_int16(void *data, size_t at, double value)
     ((int16_t *)data)[at] = (int16_t)value;
 }
 
+static float from_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t to_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The exponent is 15 too small for a float's bias of 127: the product mends it, for subnormal numbers as well. */
+static double get_float16(const void *data, size_t at)
+{
+    uint32_t half = ((const uint16_t *)data)[at];
+    uint32_t sign = (half & 0x8000U) << 16;
+    if ((half & 0x7c00U) == 0x7c00U)
+        return (double)from_bits(sign | 0x7f800000U | (half & 0x3ffU) << 13);
+    return (double)(from_bits(sign | (half & 0x7fffU) << 13) * 0x1p112F);
+}
+
+static void set_float16(void *data, size_t at, double value)
+{
+    uint32_t bits = to_bits((float)format_round(FORMAT_FLOAT16, value));
+    uint32_t sign = bits >> 16 & 0x8000U;
+    bits &= 0x7fffffffU;
+    bits = bits >= 0x7f800000U ? 0x7c00U | (bits & 0x7fffffU) >> 13 : to_bits(from_bits(bits) * 0x1p-112F) >> 13;
+    ((uint16_t *)data)[at] = (uint16_t)(sign | bits);
+}
+
+static double get_bfloat16(const void *data, size_t at)
+{
+    return (double)from_bits((uint32_t)((const uint16_t *)data)[at] << 16);
+}
+
+static void set_bfloat16(void *data, size_t at, double value)
+{
+    ((uint16_t *)data)[at] = (uint16_t)(to_bits((float)format_round(FORMAT_BFLOAT16, value)) >> 16);
+}
+
 static const struct {
     const char *name;
     size_t size;
@@ -55,6 +101,8 @@ static const struct {
     [DTYPE_FLOAT32] = {"float32", 4, get_float32, set_float32},
     [DTYPE_BOOL] = {"bool", 1, get_bool, set_bool},
     [DTYPE_INT16] = {"int16", 2, get_int16, set_int16},
+    [DTYPE_FLOAT16] = {"float16", 2, get_float16, set_float16},
+    [DTYPE_BFLOAT16] = {"bfloat16", 2, get_bfloat16, set_bfloat16},
 };
 
 size_t dtype_size(enum dtype dtype)

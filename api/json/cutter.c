@@ -2,6 +2,7 @@
 #include "api/json/cutter.h"
 #include "api/json/matrix.h"
 #include "api/json/writer.h"
+#include "api/numbers/base64.h"
 #include "api/numbers/space.h"
 
 #include <string.h>
@@ -11,11 +12,13 @@
 #define MEMBER_BYTES 112
 /* No request has as many, and each takes the parser a microsecond and more. */
 #define MEMBERS_MAX 100000
+#define BASE64_LEAST 64 /* characters of a string that is worth being cut out */
 
 struct scanner {
     const char *text, *at, *end;
     const char *copied; /* text up to here is in the outline */
     const char *leaf;   /* brackets before it open no matrix: they have been looked at */
+    const char *base64; /* where the value of a member "base64" begins, the last one seen; NULL: none was */
     size_t depth;
     size_t tree; /* bytes that the parser's tree will take */
     size_t members;
@@ -103,6 +106,14 @@ static bool copy_name_without_nul(struct scanner *c, const char *string, const c
     return true;
 }
 
+/* Behind a member "base64": where its value begins. */
+static void note_base64(struct scanner *c, const char *name, const char *colon)
+{
+    static const char base64[] = "\"base64\"";
+    if (c->at - name == sizeof base64 - 1 && memcmp(name, base64, sizeof base64 - 1) == 0)
+        c->base64 = space_skip(colon + 1, c->end);
+}
+
 /* From the quote to behind the closing one, or to the end when there is none. */
 static bool pass_string(struct scanner *c)
 {
@@ -121,7 +132,10 @@ static bool pass_string(struct scanner *c)
     }
     c->at = quote ? quote + 1 : c->end;
     const char *next = space_skip(c->at, c->end);
-    return has_nul && next < c->end && *next == ':' ? copy_name_without_nul(c, start, c->at) : true;
+    if (next >= c->end || *next != ':')
+        return true;
+    note_base64(c, start, next);
+    return !has_nul || copy_name_without_nul(c, start, c->at);
 }
 
 static const char hidden[] = "\"-Infinity\"";
@@ -239,6 +253,46 @@ static bool cut_matrix(struct scanner *c)
     return drop_anchor(c, c->at);
 }
 
+/* Decodes the string at `at`, without its quotes. NULL when it is short or no base64 (a parser is to look at it), or
+ * when there is no room for it. */
+static unsigned char *decode_base64(struct scanner *c, const char **end, size_t *count)
+{
+    const char *start = c->at + 1;
+    *end = memchr(start, '"', (size_t)(c->end - start));
+    size_t length = *end ? (size_t)(*end - start) : 0;
+    if (length < BASE64_LEAST)
+        return NULL;
+    *count = base64_bytes(start, length);
+    unsigned char *data = arena_alloc(c->arena, *count, c->err);
+    c->refused = !data;
+    if (data && !base64_decode(start, length, data)) {
+        arena_drop(c->arena, data);
+        return NULL;
+    }
+    return data;
+}
+
+/* The value of a member "base64": its bytes go where matrices go, and its number stays. */
+static bool cut_base64(struct scanner *c)
+{
+    size_t number;
+    const char *end;
+    struct document_bytes bytes = {0};
+    struct writer w = {.out = &c->outline->text};
+    bytes.data = decode_base64(c, &end, &bytes.count);
+    if (!bytes.data)
+        return !c->refused && pass_string(c);
+    if (!copy_up_to(c, c->at) || !drop_anchor(c, c->at) || !add_matrix(c, &number))
+        return false;
+    c->document->matrices[number] = (struct matrix){.bytes = bytes};
+    c->tree += CONTAINER_BYTES;
+    writer_array_begin(&w);
+    writer_integer(&w, (int64_t)number);
+    writer_array_end(&w);
+    c->at = end + 1;
+    return drop_anchor(c, c->at);
+}
+
 static bool open_bracket(struct scanner *c)
 {
     if (c->depth == DOCUMENT_DEPTH_MAX)
@@ -273,7 +327,7 @@ static bool pass_mark(struct scanner *c, size_t floor)
 {
     switch (*c->at) {
     case '"':
-        return pass_string(c);
+        return c->at == c->base64 ? cut_base64(c) : pass_string(c);
     case '[':
         return starts_matrix(c) ? cut_matrix(c) : open_bracket(c);
     case '{':

@@ -17,7 +17,8 @@ struct cutter_fault {
 };
 
 /* "[[1,2],[3,4]]" stands in `text` as "[0]"; an array with elements that no matrix has keeps these: "[0,\"a\"]". So an
- * array that starts with a number there is always such a reference. When cutting stopped at a fault, `text` stops too.
+ * array that starts with a number there is always such a reference; so is one that stands for a long base64 string.
+ * When cutting stopped at a fault, `text` stops too.
  */
 struct cutter {
     struct buffer text;

@@ -310,11 +310,23 @@ void document_free(struct document *document)
     document->huge = false;
 }
 
-struct matrix *document_matrix(const struct document *document, const json_t *value)
+static struct matrix *find_cut(const struct document *document, const json_t *value)
 {
     const json_t *first = json_is_array(value) ? json_array_get(value, 0) : NULL;
     if (!json_is_real(first))
         return NULL;
     double number = json_real_value(first);
     return number >= 0 && number < (double)document->matrix_count ? &document->matrices[(size_t)number] : NULL;
+}
+
+struct matrix *document_matrix(const struct document *document, const json_t *value)
+{
+    struct matrix *cut = find_cut(document, value);
+    return cut && !cut->bytes.data ? cut : NULL;
+}
+
+struct document_bytes *document_bytes(const struct document *document, const json_t *value)
+{
+    struct matrix *cut = find_cut(document, value);
+    return cut && cut->bytes.data ? &cut->bytes : NULL;
 }

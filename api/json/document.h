@@ -32,6 +32,12 @@ struct matrix_float {
     float value;
 };
 
+/* The bytes of a long base64 string, the value of a member "base64". */
+struct document_bytes {
+    unsigned char *data; /* arena block; the taker may use it as it is */
+    size_t count;
+};
+
 /* One array of numbers, booleans or nulls. Values are doubles in reading order: false 0, true 1, null and "-Infinity"
  * are -inf. */
 struct matrix {
@@ -47,6 +53,7 @@ struct matrix {
     size_t index[TENSOR_RANK_MAX + 1]; /* where the fault is; index_rank entries */
     size_t index_rank;
     size_t expected, found;
+    struct document_bytes bytes; /* data != NULL: no array at all, but such a string */
 };
 
 struct document {
@@ -76,5 +83,9 @@ void document_free(struct document *document);
 
 /* The matrix that `value` stands for, or NULL when it is something else. */
 struct matrix *document_matrix(const struct document *document, const json_t *value);
+
+/* The bytes of the base64 string that was cut out for `value`, or NULL when it is something else: a short or wrong
+ * string stays one. */
+struct document_bytes *document_bytes(const struct document *document, const json_t *value);
 
 #endif

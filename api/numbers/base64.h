@@ -7,13 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that `length` characters decode to, or false when they are no base64: wrong length, a foreign character,
- * padding in the wrong place, or set bits that no byte has. *bad is the position of what is wrong, `length` when
- * characters are missing. */
-bool base64_measure(const char *characters, size_t length, size_t *bytes, size_t *bad);
+/* Bytes that `length` characters decode to, if they are base64. */
+size_t base64_bytes(const char *characters, size_t length);
 
-/* Decodes what base64_measure has accepted. */
-void base64_decode(const char *characters, size_t length, unsigned char *out);
+/* Decodes into base64_bytes bytes. False when they are no base64: wrong length, a foreign character, padding in the
+ * wrong place, or set bits that no byte has. */
+bool base64_decode(const char *characters, size_t length, unsigned char *out);
+
+/* The position of what base64_decode refuses; `length` when characters are missing. */
+size_t base64_find_fault(const char *characters, size_t length);
 
 /* An encoder that is fed in pieces. Zero-initialise. */
 struct base64 {

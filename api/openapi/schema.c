@@ -84,21 +84,30 @@ void schema_request(struct writer *w, const struct option_table *table)
 
 /* --- tensors --- */
 
-/* A nested array of any depth: its elements are of the `leaf` types or such arrays again. */
-static void write_nested(struct writer *w, const char *name, const char *leaf)
+/* An array of that rank of the `leaf` types. */
+static void write_rank(struct writer *w, size_t rank, const char *leaf)
 {
-    writer_key(w, name);
     writer_object_begin(w);
     writer_member_string(w, "type", "array");
     writer_member_integer(w, "minItems", 1);
     writer_key(w, "items");
+    if (rank > 1)
+        write_rank(w, rank - 1, leaf);
+    else
+        writer_raw(w, leaf, strlen(leaf));
+    writer_object_end(w);
+}
+
+/* Nested arrays, rank by rank: generators of clients do not follow a schema into itself. */
+static void write_nested(struct writer *w, const char *name, const char *leaf)
+{
+    writer_key(w, name);
     writer_object_begin(w);
     writer_key(w, "anyOf");
     writer_array_begin(w);
-    writer_raw(w, leaf, strlen(leaf));
-    schema_reference(w, name);
+    for (size_t rank = 1; rank <= TENSOR_RANK_MAX; rank++)
+        write_rank(w, rank, leaf);
     writer_array_end(w);
-    writer_object_end(w);
     writer_object_end(w);
 }
 
@@ -117,9 +126,10 @@ static void write_either(struct writer *w, const char *name, const char *nested)
 void schema_tensors(struct writer *w)
 {
     write_nested(w, "Numbers", "{\"type\":\"number\"}");
-    write_nested(w, "NumbersOrHidden", "{\"type\":[\"number\",\"null\"]},{\"const\":\"-Infinity\"}");
+    write_nested(w, "NumbersOrHidden", "{\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"const\":\"-Infinity\"}]}");
     write_nested(w, "Booleans", "{\"type\":\"boolean\"}");
     schema_request(w, read_packed_table());
     write_either(w, "Tensor", "Numbers");
     write_either(w, "BiasTensor", "NumbersOrHidden");
+    write_either(w, "AllowTensor", "Booleans");
 }

@@ -142,6 +142,12 @@ static void write_string(struct writer *w, const struct option *o)
         writer_member_integer(w, "maxLength", (int64_t)o->maximum);
 }
 
+static void write_bytes(struct writer *w, const struct option *o)
+{
+    write_string(w, o);
+    writer_member_string(w, "contentEncoding", "base64");
+}
+
 static void write_side(struct writer *w, const struct option *o)
 {
     (void)o;
@@ -210,7 +216,7 @@ static void write_tensor(struct writer *w, const struct option *o)
 {
     schema_reference_member(w, o->kind == OPTION_TENSOR ? "Tensor"
                                : o->kind == OPTION_BIAS ? "BiasTensor"
-                                                        : "Booleans");
+                                                        : "AllowTensor");
 }
 
 static void write_words(struct writer *w, const struct option *o)
@@ -251,6 +257,7 @@ static write_kind *const writers[OPTION_KINDS] = {
     [OPTION_BIAS] = write_tensor,       [OPTION_ALLOW] = write_tensor,    [OPTION_INCLUDE] = write_include,
     [OPTION_OBJECT] = write_object,     [OPTION_OBJECTS] = write_objects, [OPTION_MODE] = write_or_object,
     [OPTION_PAIR] = write_or_object,    [OPTION_TARGET] = write_words,    [OPTION_ROTATION] = write_rotation,
+    [OPTION_BYTES] = write_bytes,
 };
 
 void schema_type(struct writer *w, const struct option *o)

@@ -48,13 +48,17 @@ static void read_packed_object(struct decoder *d, const struct option *o, const 
     size_t faults = d->err->count;
     decode_object(d, read_packed_table(), value, at, &packed);
     if (d->err->count == faults)
-        read_packed(d, &packed, at, o->kind == OPTION_BIAS, out);
+        read_packed(d, &packed, at,
+                    o->kind == OPTION_ALLOW  ? PACKED_ALLOW
+                    : o->kind == OPTION_BIAS ? PACKED_BIAS
+                                             : PACKED_NUMBERS,
+                    out);
 }
 
 static void read_into_tensor(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                              struct read_value_target target)
 {
-    if (json_is_object(value) && o->kind != OPTION_ALLOW)
+    if (json_is_object(value))
         read_packed_object(d, o, value, at, target.field);
     else
         read_tensor(d, o, value, at, target.field);
@@ -209,6 +213,7 @@ static read_value *const readers[OPTION_KINDS] = {
     [OPTION_TENSOR] = read_into_tensor,  [OPTION_BIAS] = read_into_tensor,    [OPTION_ALLOW] = read_into_tensor,
     [OPTION_INCLUDE] = read_include,     [OPTION_OBJECT] = read_object,       [OPTION_OBJECTS] = read_objects,
     [OPTION_MODE] = read_mode,           [OPTION_PAIR] = read_pair,           [OPTION_ROTATION] = read_rotation,
+    [OPTION_BYTES] = read_packed_bytes,
 };
 
 /* --- objects --- */

@@ -19,6 +19,7 @@ enum option_kind {
     OPTION_CHOICE,    /* an enum: the index into `choices`; the first is the default */
     OPTION_SWITCH,    /* bool: whether it is the second of two choices */
     OPTION_STRING,    /* const char *, at most `maximum` bytes */
+    OPTION_BYTES,     /* struct document_bytes, as base64 */
     OPTION_STRINGS,   /* struct strings */
     OPTION_INTEGERS,  /* struct integers, a list */
     OPTION_OFFSETS,   /* struct integers, a number or a list */

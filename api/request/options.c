@@ -46,7 +46,7 @@ static const struct option mask[] = {
     {"prefix", OPTION_INTEGER, "", FROM(0), AT(attention.mask.prefix), GIVEN(attention.mask.has_prefix), .meaning = "the first so many keys are visible to every query; with causal", .example = "\"mask\":{\"causal\":true,\"prefix\":2}"},
     {"documents", OPTION_PAIR, "", INNER("Documents", documents), .shape = "[n]", .meaning = "a query sees only keys with its own id; positions (causal, window, prefix, align, alibi) count inside each document", .example = "\"mask\":{\"documents\":{\"query\":[1,2],\"key\":[1,1,2]}}"},
     {"key_lengths", OPTION_INTEGERS, "", FROM(0), AT(attention.mask.key_lengths), .shape = "[b]", .meaning = "keys at or past the length are hidden", .example = "\"mask\":{\"key_lengths\":[2]}"},
-    {"allow", OPTION_ALLOW, "", AT(attention.mask.allow), .shape = "[n][m], [h][n][m] or [b][h][n][m]", .meaning = "true = may attend; an axis of size 1 repeats", .example = "\"mask\":{\"allow\":[[true,false,true]]}"},
+    {"allow", OPTION_ALLOW, "", AT(attention.mask.allow), .shape = "[n][m], [h][n][m] or [b][h][n][m]", .meaning = "true = may attend; an axis of size 1 repeats; packed as \"uint8\", 1 or 0", .example = "\"mask\":{\"allow\":[[true,false,true]]}"},
     {"bias", OPTION_BIAS, "", AT(attention.mask.bias), .shape = "[n][m], [h][n][m] or [b][h][n][m]", .meaning = "added to the scaled scores; null or \"-Infinity\" hides; an axis of size 1 repeats", .example = "\"mask\":{\"bias\":[[0,-1,null]]}"},
     {"alibi", OPTION_SLOPES, "false", AT(attention.mask.alibi_slopes), GIVEN(attention.mask.alibi), .shape = "[h]", .meaning = "adds -slope * abs(i + offset - j); true takes the standard slopes", .example = "\"mask\":{\"alibi\":true}"},
     {"empty_rows", OPTION_SWITCH, "\"error\"", CHOICES("error", "zero"), AT(attention.mask.empty_rows_zero), .meaning = "a query that may see no key: 422 that lists the rows, or weights and output 0", .example = "\"mask\":{\"key_lengths\":[0],\"empty_rows\":\"zero\"}"},
@@ -152,7 +152,7 @@ static const struct option tokens[] = {
 
 /* dtype comes first: tensors are read into it. */
 static const struct option attention[] = {
-    {"dtype", OPTION_CHOICE, "\"float64\"", CHOICES("float64", "float32"), AT(attention.dtype), .meaning = "precision of the arithmetic and of the printed numbers", .hint = "The arithmetic is in one of these two", .example = "\"dtype\":\"float32\""},
+    {"dtype", OPTION_CHOICE, "\"float64\"", CHOICES("float64", "float32"), AT(attention.dtype), .meaning = "precision of the arithmetic and of the printed numbers", .hint = "The arithmetic is in one of these two; float16 and bfloat16 are taken as packed tensors", .example = "\"dtype\":\"float32\""},
     {"q", OPTION_TENSOR, "", AT(attention.q), .shape = "[n][d_k], [h][n][d_k], [b][h][n][d_k]; with heads [n][h d_k], [b][n][h d_k]", .meaning = "queries; with k and v", .example = "\"q\":[[1,0],[0,2]]"},
     {"k", OPTION_TENSOR, "", AT(attention.k), .shape = "like q, with m rows and h_kv heads", .meaning = "keys", .example = "\"k\":[[1,0],[0,1],[1,1]]"},
     {"v", OPTION_TENSOR, "", AT(attention.v), .shape = "like k, d_v wide", .meaning = "values", .example = "\"v\":[[1,2],[3,4],[5,6]]"},

@@ -40,6 +40,8 @@ const char *read_value_type(const struct decoder *d, const json_t *value)
     case JSON_OBJECT:
         return "an object";
     case JSON_ARRAY:
+        if (document_bytes(d->document, value))
+            return "a string";
         return array_type(document_matrix(d->document, value));
     case JSON_STRING:
         return "a string";

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define BEGIN "<!-- options -->\n"
+#define TABLE "build/options.md"
 #define END "<!-- end of options -->"
 
 static char *read_manual(void)
@@ -20,6 +21,14 @@ static char *read_manual(void)
     return text;
 }
 
+static void write_table(const struct buffer *table)
+{
+    FILE *file = fopen(TABLE, "w");
+    ck_assert_ptr_nonnull(file);
+    fwrite(table->data, 1, table->length, file);
+    fclose(file);
+}
+
 START_TEST(the_manual_has_the_table)
 {
     char *manual = read_manual();
@@ -29,8 +38,10 @@ START_TEST(the_manual_has_the_table)
     const char *at = strstr(manual, BEGIN);
     ck_assert_ptr_nonnull(at);
     at += strlen(BEGIN);
-    ck_assert_msg(strncmp(at, table.data, table.length) == 0 && strncmp(at + table.length, END, strlen(END)) == 0,
-                  "api/README.md should have, between its markers:\n%.*s", (int)table.length, table.data);
+    bool same = strncmp(at, table.data, table.length) == 0 && strncmp(at + table.length, END, strlen(END)) == 0;
+    if (!same)
+        write_table(&table);
+    ck_assert_msg(same, "api/README.md should have, between its markers, what is in " TABLE);
     buffer_free(&table);
     free(manual);
 }

@@ -85,8 +85,8 @@ static const struct {
     {"\"mask\":{\"allow\":[[true,null,true]]}", "mask.allow.0.1", "is null"},
     {"\"mask\":{\"allow\":[[true,true]]}", "mask.allow", "[1][2]"},
     {"\"mask\":{\"allow\":[true,true,true]}", "mask.allow", "rank 1"},
-    {"\"mask\":{\"allow\":{\"dtype\":\"float32\",\"shape\":[1],\"base64\":\"AAAAAA==\"}}", "mask.allow",
-     "is an object"},
+    {"\"mask\":{\"allow\":{\"dtype\":\"float32\",\"shape\":[1],\"base64\":\"AAAAAA==\"}}", "mask.allow.dtype",
+     "must be \"uint8\""},
     {"\"mask\":{\"bias\":[[0,true,0]]}", "mask.bias.0.1", "boolean"},
     {"\"mask\":{\"bias\":[[0,0,0],[0,0,0],[0,0,0]]}", "mask.bias", "[3][3]"},
     {"\"mask\":{\"alibi\":[1,2]}", "mask.alibi", "2"},
@@ -192,7 +192,7 @@ END_TEST
 static const struct {
     const char *k, *name, *part;
 } packed[] = {
-    {"{\"dtype\":\"float16\",\"shape\":[1,2],\"base64\":\"AACAPwAAAAA=\"}", "k.dtype", "\"float64\" or \"float32\""},
+    {"{\"dtype\":\"float8\",\"shape\":[1,2],\"base64\":\"AACAPwAAAAA=\"}", "k.dtype", "\"bfloat16\" or \"uint8\""},
     {"{\"dtype\":\"float32\",\"base64\":\"AACAPwAAAAA=\"}", "k", "lacks its member \"shape\""},
     {"{\"dtype\":\"float32\",\"shape\":[1,2]}", "k", "lacks its member \"base64\""},
     {"{\"shape\":[1,2],\"base64\":\"AACAPwAAAAA=\"}", "k", "lacks its member \"dtype\""},

@@ -2,6 +2,7 @@
  * Medians of ROUNDS of processor time (of time, for two threads); all take turns, so that what else the machine does
  * slows all of them. */
 #include "api/json/document.h"
+#include "api/numbers/base64.h"
 #include "api/numbers/number.h"
 #include "core/pool.h"
 
@@ -30,7 +31,8 @@
 static float values[COUNT];
 static char *input; /* {"q":[[...]]} of "%.9g" */
 static size_t input_length;
-static char *output; /* COLUMNS * 32 bytes for each row */
+static struct buffer packed; /* {"base64":".."} */
+static char *output;         /* COLUMNS * 32 bytes for each row */
 static struct pool *pool;
 
 static double read_clock(clockid_t clock)
@@ -87,6 +89,36 @@ static double read_here(void)
     document_free(&document);
     arena_free(arena);
     return time;
+}
+
+/* The same numbers as {"base64":".."}, straight to their bytes. */
+static double read_packed_text(void)
+{
+    struct document document;
+    struct error err = {0};
+    double start = now();
+    struct arena *arena = arena_new(LIMIT);
+    if (!document_read(&document, packed.data, packed.length, (struct read_context){0}, arena, &err))
+        exit(EXIT_FAILURE);
+    const struct document_bytes *bytes = document_bytes(&document, json_object_get(document.root, "base64"));
+    double time = now() - start;
+    if (!bytes || bytes->count != sizeof values || memcmp(bytes->data, values, sizeof values) != 0)
+        exit(EXIT_FAILURE);
+    document_free(&document);
+    arena_free(arena);
+    return time;
+}
+
+static double pack(void)
+{
+    struct base64 state = {{0}, 0};
+    double start = now();
+    buffer_free(&packed);
+    buffer_string(&packed, "{\"base64\":\"");
+    base64_append(&state, &packed, values, sizeof values);
+    base64_end(&state, &packed);
+    buffer_string(&packed, "\"}");
+    return now() - start;
 }
 
 static double read_jansson(void)
@@ -259,11 +291,13 @@ int main(void)
 {
     make_values();
     make_input();
+    pack();
     output = malloc(COUNT * 32);
     memset(output, 0, COUNT * 32);
     pool = pool_start(1, 1);
     struct contest reading[] = {
         {.name = "attentiond", .run = read_here},
+        {.name = "the same, base64 (P15)", .run = read_packed_text, .ours = true},
         {.name = "jansson", .run = read_jansson},
 #if HAS_YYJSON
         {.name = "yyjson", .run = read_yyjson},
@@ -273,6 +307,7 @@ int main(void)
         {.name = "attentiond", .run = print_here},
         {.name = "the same, two threads", .run = print_here_two, .ours = true},
         {.name = "the same, float64", .run = print_float64, .ours = true},
+        {.name = "the same, base64", .run = pack, .ours = true},
         {.name = "printf %.9g", .run = print_printf},
         {.name = "jansson", .run = print_jansson},
 #if HAS_YYJSON && defined YYJSON_WRITE_FP_TO_FLOAT
@@ -287,5 +322,6 @@ int main(void)
     pool_stop(pool);
     free(output);
     free(input);
+    buffer_free(&packed);
     return EXIT_SUCCESS;
 }

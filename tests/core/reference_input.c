@@ -12,6 +12,8 @@ double reference_element(struct tensor t, size_t index)
         return (double)((const float *)t.data)[index];
     case DTYPE_BOOL:
     case DTYPE_INT16:
+    case DTYPE_FLOAT16:
+    case DTYPE_BFLOAT16:
         break;
     }
     return ((const unsigned char *)t.data)[index];
