@@ -127,7 +127,7 @@ static void write_held(struct log *log)
     log->held = (struct buffer){0};
     pthread_mutex_unlock(&log->mutex);
     size_t written = write_all(log->descriptor, taken.data, taken.length);
-    uint64_t lost = count_lines(taken.data + written, taken.length - written);
+    uint64_t lost = written < taken.length ? count_lines(taken.data + written, taken.length - written) : 0;
     buffer_free(&taken);
     pthread_mutex_lock(&log->mutex);
     log->dropped += lost;
