@@ -77,7 +77,8 @@ static bool check_request(struct job *job, struct attention_job *s, struct error
 
 static bool plan(struct job *job, struct attention_job *s, struct error *err)
 {
-    return job_check_flops(job, err) && reply_plan(&s->reply, &s->options, &s->attention, &job->limits, err);
+    return job_check_flops(job, err) &&
+           reply_plan(&s->reply, &s->options, &s->attention, &job->limits, job->arena, err);
 }
 
 static bool check_attention(struct job *job, struct error *err)

@@ -222,8 +222,9 @@ static const struct {
 
 const char *attention_lacks(const struct attention *a, enum quantity quantity)
 {
+    unsigned traits = quantity_traits(quantity);
     for (size_t x = 0; x < sizeof needs / sizeof *needs; x++)
-        if (quantity_is(quantity, needs[x].trait) && !needs[x].met(a->request))
+        if (traits & needs[x].trait && !needs[x].met(a->request))
             return needs[x].lack;
     return NULL;
 }

@@ -59,7 +59,8 @@ size_t attention_count(const struct attention *a, enum quantity quantity)
 
 enum dtype attention_dtype(const struct attention *a, enum quantity quantity)
 {
-    return quantity_is(quantity, IS_BOOLEAN) ? DTYPE_BOOL : quantity_is(quantity, IS_INDEX) ? DTYPE_FLOAT64 : a->dtype;
+    unsigned traits = quantity_traits(quantity);
+    return traits & IS_BOOLEAN ? DTYPE_BOOL : traits & IS_INDEX ? DTYPE_FLOAT64 : a->dtype;
 }
 
 /* --- blocks --- */

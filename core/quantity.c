@@ -40,6 +40,11 @@ bool quantity_has_axis(enum quantity quantity, enum axis axis)
     return false;
 }
 
+unsigned quantity_traits(enum quantity quantity)
+{
+    return table[quantity].traits;
+}
+
 bool quantity_is(enum quantity quantity, enum quantity_trait trait)
 {
     return table[quantity].traits & trait;

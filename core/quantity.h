@@ -121,6 +121,7 @@ const char *axis_name(enum axis axis);
 const char *quantity_name(enum quantity quantity);
 const enum axis *quantity_axes(enum quantity quantity); /* AXES_MAX of them */
 bool quantity_has_axis(enum quantity quantity, enum axis axis);
+unsigned quantity_traits(enum quantity quantity); /* bits of enum quantity_trait */
 bool quantity_is(enum quantity quantity, enum quantity_trait trait);
 
 /* Its formula in one line; text for people may put the numbers of a request into it. */

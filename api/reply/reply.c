@@ -74,12 +74,13 @@ static bool check_computed_size(const struct reply *r, const struct request_limi
 }
 
 bool reply_plan(struct reply *r, const struct options *options, const struct attention *a,
-                const struct request_limits *limits, struct error *err)
+                const struct request_limits *limits, struct arena *arena, struct error *err)
 {
     size_t whole_max = limits->whole_elements ? limits->whole_elements : REPLY_WHOLE_MAX;
     r->options = options;
     r->a = a;
-    section_plan(&r->sections, options, a);
+    if (!section_plan(&r->sections, options, a, arena, err))
+        return false;
     r->whole = r->sections.numbers <= whole_max;
     return check_reply_size(r, limits, err) && check_computed_size(r, limits, err);
 }

@@ -4,6 +4,8 @@
 #include "api/json/array.h"
 #include "api/reply/reply_document.h"
 
+#include <string.h>
+
 #define NUMBERS_PER_BLOCK 16384
 
 /* --- the plan --- */
@@ -80,6 +82,7 @@ static void add(struct section_list *list, enum result_id id, const struct optio
     struct section *s = &list->at[list->count++];
     s->id = id;
     s->result = result_row(id);
+    s->group = part_is_group(s->result->part) ? part_name(s->result->part) : NULL;
     s->source = find_source(s->result);
     if (s->result->document) {
         s->numbers = reply_document(id)->numbers(o, a);
@@ -115,24 +118,57 @@ static bool gives_quantize(const struct options *o)
     return o->attention.quantize.on;
 }
 
-/* What the request brings, whatever `include` says. */
-static bool is_implied(const struct options *o, enum part part)
+/* The parts that the request brings, whatever `include` says. */
+static void find_implied(const struct options *o, bool implied[PART_COUNT])
 {
-    static bool (*const implied[PART_COUNT])(const struct options *o) = {
+    static bool (*const gives[PART_COUNT])(const struct options *o) = {
         [PART_READOUT] = gives_readout,       [PART_LOSS] = gives_loss,
         [PART_ROW_LOSS] = gives_loss,         [PART_UPDATED] = gives_step,
         [PART_QUANTIZATION] = gives_quantize, [PART_ERROR] = gives_quantize,
     };
-    return implied[part] && implied[part](o);
+    for (size_t p = 0; p < PART_COUNT; p++)
+        implied[p] = gives[p] && gives[p](o);
 }
 
-static bool is_wanted(const struct options *o, const struct attention *a, enum result_id id)
+/* Where one more belongs in a list of `count`: behind its part, the members of an object together. */
+static size_t find_place(const struct result *rows, const enum result_id *list, size_t count, enum result_id id)
 {
-    enum part part = result_row(id)->part;
-    bool has_name = part_kind(part) != PART_IMPLIED && part_kind(part) != PART_IMPLIED_GROUP;
-    if (is_implied(o, part))
-        return !result_lacks(id, a);
-    return has_name && include_wants(&o->include, a, id);
+    size_t place = count;
+    while (place > 0 && rows[list[place - 1]].part > rows[id].part)
+        place--;
+    for (size_t x = place; rows[id].object && x > 0; x--)
+        if (result_is_beside(&rows[list[x - 1]], &rows[id]))
+            return x;
+    return place;
+}
+
+static size_t find_wanted(const struct options *o, const struct attention *a, enum result_id wanted[RESULT_COUNT])
+{
+    const struct result *rows = result_rows();
+    bool implied[PART_COUNT];
+    size_t count = 0;
+    find_implied(o, implied);
+    for (size_t r = 0; r < RESULT_COUNT; r++) {
+        enum result_id id = (enum result_id)r;
+        bool named = o->include.part[rows[r].part] || o->include.result[r];
+        if (implied[rows[r].part] ? result_lacks(id, a) != NULL : !named || !include_wants(&o->include, a, id))
+            continue;
+        size_t place = find_place(rows, wanted, count, id);
+        memmove(&wanted[place + 1], &wanted[place], (count++ - place) * sizeof *wanted);
+        wanted[place] = id;
+    }
+    return count;
+}
+
+bool section_plan(struct section_list *list, const struct options *o, const struct attention *a, struct arena *arena,
+                  struct error *err)
+{
+    enum result_id wanted[RESULT_COUNT];
+    size_t count = find_wanted(o, a, wanted);
+    *list = (struct section_list){.at = arena_calloc(arena, count + 1, sizeof *list->at, err), .count = 1};
+    for (size_t x = 0; list->at && x < count; x++)
+        add(list, wanted[x], o, a);
+    return list->at != NULL;
 }
 
 /* The members of an object inside a part stand together, at the place of its first. */
@@ -147,27 +183,6 @@ void section_each(enum part part, section_visit *visit, void *context)
             if (x == r || (first->object && result_is_beside(result_row((enum result_id)x), first)))
                 visit(context, (enum result_id)x);
     }
-}
-
-struct plan {
-    struct section_list *list;
-    const struct options *options;
-    const struct attention *a;
-};
-
-static void plan_result(void *context, enum result_id id)
-{
-    const struct plan *plan = context;
-    if (is_wanted(plan->options, plan->a, id))
-        add(plan->list, id, plan->options, plan->a);
-}
-
-void section_plan(struct section_list *list, const struct options *o, const struct attention *a)
-{
-    struct plan plan = {list, o, a};
-    list->count = 1; /* the head */
-    for (size_t part = 0; part < PART_COUNT; part++)
-        section_each((enum part)part, plan_result, &plan);
 }
 
 /* --- blocks --- */
@@ -213,16 +228,6 @@ struct section_span section_block_rows(const struct section *s, const struct att
 }
 
 /* --- questions --- */
-
-const char *section_group(const struct section *s)
-{
-    return s->result && part_is_group(s->result->part) ? part_name(s->result->part) : NULL;
-}
-
-const char *section_object(const struct section *s)
-{
-    return s->result ? s->result->object : NULL;
-}
 
 bool section_is_packed(const struct section *s, const struct style *style)
 {

@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SECTIONS_MAX (RESULT_COUNT + 1)
-
 enum section_source {
     SECTION_NONE,        /* no rows of numbers: the head, a document */
     SECTION_VIEW,        /* numbers in memory: t.data */
@@ -24,6 +22,7 @@ enum section_source {
 struct section {
     enum result_id id;
     const struct result *result; /* NULL: the head of the reply */
+    const char *group;           /* the object that it is a member of, or NULL */
     enum section_source source;
     struct tensor t;          /* the axes that the reply has; data for SECTION_VIEW alone */
     enum axis axes[AXES_MAX]; /* which these are */
@@ -34,7 +33,7 @@ struct section {
 };
 
 struct section_list {
-    struct section at[SECTIONS_MAX];
+    struct section *at; /* in the arena */
     size_t count;
     size_t numbers; /* of all; (size_t)-1 when they cannot be counted */
 };
@@ -43,9 +42,10 @@ struct section_list {
 typedef void section_visit(void *context, enum result_id id);
 void section_each(enum part part, section_visit *visit, void *context);
 
-/* Fills a zeroed list with the sections of a checked request in the order of the contract; the first is the head. Data
+/* Makes the list of the sections of a checked request in the order of the contract; the first is the head. Data
  * is not bound. */
-void section_plan(struct section_list *list, const struct options *options, const struct attention *a);
+bool section_plan(struct section_list *list, const struct options *options, const struct attention *a,
+                  struct arena *arena, struct error *err);
 
 /* Cuts a section into blocks, of which the first is `first`. */
 void section_cut(struct section *section, const struct attention *a, const struct style *style, size_t first);
@@ -55,10 +55,6 @@ struct section_span {
     size_t first, count;
 };
 struct section_span section_block_rows(const struct section *section, const struct attention *a, size_t local);
-
-/* The object that it is a member of, and the one inside that; or NULL. */
-const char *section_group(const struct section *section);
-const char *section_object(const struct section *section);
 
 /* Its numbers are written as base64. */
 bool section_is_packed(const struct section *section, const struct style *style);

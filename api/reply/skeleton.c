@@ -46,8 +46,8 @@ static struct groups groups_at(const struct section_list *list, size_t x)
     struct groups g = {{NULL}};
     if (x >= list->count || !list->at[x].result)
         return g;
-    g.at[0] = section_group(&list->at[x]);
-    g.at[1] = section_object(&list->at[x]);
+    g.at[0] = list->at[x].group;
+    g.at[1] = list->at[x].result->object;
     return g;
 }
 
@@ -57,28 +57,28 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* How many objects both are in. */
-static size_t count_shared(struct groups a, struct groups b)
+static size_t count_shared(const struct groups *a, const struct groups *b)
 {
     size_t shared = 0;
-    while (a.at[shared] && b.at[shared] && is_same(a.at[shared], b.at[shared]))
+    while (a->at[shared] && b->at[shared] && is_same(a->at[shared], b->at[shared]))
         shared++;
     return shared;
 }
 
-static size_t depth_of(struct groups g)
+static size_t depth_of(const struct groups *g)
 {
-    return g.at[0] == NULL ? 0 : g.at[1] == NULL ? 1 : 2;
+    return g->at[0] == NULL ? 0 : g->at[1] == NULL ? 1 : 2;
 }
 
-static void open_groups(struct writer *w, struct groups from, struct groups to)
+static void open_groups(struct writer *w, const struct groups *from, const struct groups *to)
 {
     for (size_t level = count_shared(from, to); level < depth_of(to); level++) {
-        writer_key(w, to.at[level]);
+        writer_key(w, to->at[level]);
         writer_object_begin(w);
     }
 }
 
-static size_t count_closing(struct groups from, struct groups to)
+static size_t count_closing(const struct groups *from, const struct groups *to)
 {
     return depth_of(from) - count_shared(from, to);
 }
@@ -93,13 +93,13 @@ static void write_axes(struct writer *w, const struct section_list *list)
         const struct groups own = groups_at(list, x);
         if (!list->at[x].result || list->at[x].source == SECTION_NONE)
             continue;
-        for (size_t level = count_closing(last, own); level > 0; level--)
+        for (size_t level = count_closing(&last, &own); level > 0; level--)
             writer_object_end(w);
-        open_groups(w, last, own);
+        open_groups(w, &last, &own);
         last = own;
         write_axes_of(w, &list->at[x]);
     }
-    for (size_t level = depth_of(last); level > 0; level--)
+    for (size_t level = depth_of(&last); level > 0; level--)
         writer_object_end(w);
     writer_object_end(w);
 }
@@ -153,6 +153,7 @@ struct frame {
     const struct reply *reply;
     const struct section_list *list;
     struct buffer *out;
+    struct groups last, own, next; /* around the section before, this one and the next */
 };
 
 /* The object stays open; the comma that separates members comes with the next one. */
@@ -164,7 +165,7 @@ static void write_before(const struct frame *f, size_t x)
         write_head(f->out, f->list, f->reply->options, f->reply->a);
         return;
     }
-    open_groups(&w, groups_at(f->list, x - 1), groups_at(f->list, x));
+    open_groups(&w, &f->last, &f->own);
     writer_key(&w, s->result->name);
     if (s->result->document)
         reply_document(s->id)->write(&w, f->reply);
@@ -176,7 +177,7 @@ static void write_after(const struct frame *f, size_t x)
 {
     if (section_is_packed(&f->list->at[x], &f->reply->options->style))
         buffer_string(f->out, "\"}");
-    for (size_t level = count_closing(groups_at(f->list, x), groups_at(f->list, x + 1)); level > 0; level--)
+    for (size_t level = count_closing(&f->own, &f->next); level > 0; level--)
         buffer_string(f->out, "}");
     if (x + 1 == f->list->count)
         buffer_string(f->out, "}\n");
@@ -205,14 +206,20 @@ bool skeleton_write(struct reply *r, struct arena *arena, struct error *err)
     struct skeleton *skeleton = &r->skeleton;
     const struct section_list *list = &r->sections;
     struct buffer all = {0};
-    const struct frame frame = {r, list, &all};
+    struct frame frame = {.reply = r, .list = list, .out = &all};
+    skeleton->at = arena_alloc(arena, list->count * sizeof *skeleton->at, err);
+    if (!skeleton->at)
+        return false;
     buffer_reserve(&all, USUAL_BYTES);
     for (size_t x = 0; x < list->count; x++) {
         size_t start = all.length;
+        frame.next = groups_at(list, x + 1);
         write_before(&frame, x);
         skeleton->at[x].before_length = all.length - start;
         write_after(&frame, x);
         skeleton->at[x].after_length = all.length - start - skeleton->at[x].before_length;
+        frame.last = frame.own;
+        frame.own = frame.next;
     }
     bool good = hand_out(skeleton, list->count, &all, arena, err);
     buffer_free(&all);

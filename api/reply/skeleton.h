@@ -6,11 +6,13 @@
 #include "core/arena.h"
 
 /* What stands before and after the numbers of each section of a list. */
+struct skeleton_text {
+    const char *before, *after;
+    size_t before_length, after_length;
+};
+
 struct skeleton {
-    struct {
-        const char *before, *after;
-        size_t before_length, after_length;
-    } at[SECTIONS_MAX];
+    struct skeleton_text *at; /* in the arena */
 };
 
 struct reply;

@@ -66,7 +66,9 @@ static bool is_called(const struct result *result, const char *name)
 
 bool include_add(struct include *include, const char *name, size_t at, const char **suggestion)
 {
-    bool found = add_part(include, name, at);
+    bool found = false;
+    if (add_part(include, name, at))
+        return true;
     for (size_t r = 0; r < RESULT_COUNT; r++)
         if (is_called(row(r), name)) {
             include->result_at[r] = include->result[r] ? include->result_at[r] : at;
@@ -79,12 +81,13 @@ bool include_add(struct include *include, const char *name, size_t at, const cha
 
 static bool is_brought_by_part(const struct include *include, enum result_id id)
 {
-    return include->part[row(id)->part] && !result_is_opt_in(row(id));
+    const struct result *result = row(id);
+    return include->part[result->part] && !result_is_opt_in(result);
 }
 
 bool include_wants(const struct include *include, const struct attention *a, enum result_id id)
 {
-    return (is_brought_by_part(include, id) || include->result[id]) && !result_lacks(id, a);
+    return (include->result[id] || is_brought_by_part(include, id)) && !result_lacks(id, a);
 }
 
 const char *include_name(const struct include *include, enum result_id id)
@@ -96,9 +99,12 @@ const char *include_name(const struct include *include, enum result_id id)
 static const char *part_lacks(enum part part, const struct attention *a)
 {
     const char *first = NULL;
+    const struct result *rows = result_rows();
     for (size_t r = 0; r < RESULT_COUNT; r++) {
-        const char *lack = row(r)->part == part ? result_lacks((enum result_id)r, a) : NULL;
-        if (row(r)->part == part && !lack)
+        if (rows[r].part != part)
+            continue;
+        const char *lack = result_lacks((enum result_id)r, a);
+        if (!lack)
             return NULL;
         first = first ? first : lack;
     }

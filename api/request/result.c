@@ -64,6 +64,11 @@ static const struct result results[RESULT_COUNT] = {
 #undef STEP_ROW
 };
 
+const struct result *result_rows(void)
+{
+    return results;
+}
+
 const struct result *result_row(enum result_id id)
 {
     return &results[id];

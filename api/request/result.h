@@ -254,6 +254,7 @@ struct tensor result_tensor(const struct attention *a, enum result_id id);
 /* The shape of the tensor counts, not the extents of its axes. */
 bool result_brings_shape(enum result_id id);
 
+const struct result *result_rows(void); /* RESULT_COUNT of them */
 const struct result *result_row(enum result_id id);
 
 /* Why this request has no such result, or NULL when it has it. */
