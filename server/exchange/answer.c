@@ -5,8 +5,8 @@
 
 #include "server/compute/stream.h"
 #include "server/exchange/request.h"
-#include "server/http/page_cache.h"
 #include "server/listen/connections.h"
+#include "server/service/page_cache.h"
 #include "server/service/service.h"
 #include "server/watch/clock.h"
 

@@ -4,7 +4,7 @@
 #include "server/exchange/request.h"
 #include "server/http/content_encoding.h"
 #include "server/http/media_type.h"
-#include "server/http/page_cache.h"
+#include "server/service/page_cache.h"
 #include "server/service/pages.h"
 #include "server/service/service.h"
 

@@ -8,7 +8,6 @@
 #include "server/config/version.h"
 #include "server/exchange/answer.h"
 #include "server/http/keys.h"
-#include "server/http/page_cache.h"
 #include "server/listen/client_limits.h"
 #include "server/listen/connections.h"
 #include "server/listen/listener.h"
@@ -22,6 +21,7 @@
 #include "server/run/signals.h"
 #include "server/run/systemd_notify.h"
 #include "server/service/metrics.h"
+#include "server/service/page_cache.h"
 #include "server/tls/tls_certificate.h"
 #include "server/tls/tls_relay.h"
 

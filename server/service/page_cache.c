@@ -1,5 +1,5 @@
 /* Pages made once. */
-#include "server/http/page_cache.h"
+#include "server/service/page_cache.h"
 
 #include "server/http/content_encoding.h"
 
@@ -93,7 +93,7 @@ bool page_cache_keep(struct page_cache *pages, struct page_cache_key key, struct
     }
     entry->path = key.path;
     entry->form = key.form;
-    strcpy(entry->name, key.name);
+    memcpy(entry->name, key.name, strlen(key.name) + 1);
     entry->plain.body = *body;
     entry->plain.media_type = media_type;
     *body = (struct buffer){0};

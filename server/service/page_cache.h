@@ -1,7 +1,7 @@
 /* Pages that stay the same as long as the process lives: made once, kept plain and packed, each with its ETag. Belongs
  * to the event thread. */
-#ifndef SERVER_HTTP_PAGE_CACHE_H
-#define SERVER_HTTP_PAGE_CACHE_H
+#ifndef SERVER_SERVICE_PAGE_CACHE_H
+#define SERVER_SERVICE_PAGE_CACHE_H
 
 #include "api/numbers/buffer.h"
 
