@@ -275,7 +275,7 @@ bool connections_move_to_body(struct connection *connection, int64_t deadline, c
     bool known = of->origin && strlen(of->origin) < sizeof connection->origin;
     connection->of = *of;
     connection->of.id = strncpy(connection->id, of->id, sizeof connection->id - 1);
-    connection->of.origin = known ? strcpy(connection->origin, of->origin) : NULL;
+    connection->of.origin = known ? memcpy(connection->origin, of->origin, strlen(of->origin) + 1) : NULL;
     return connections_move(connection, CONNECTION_BODY, deadline);
 }
 
