@@ -66,6 +66,7 @@ count node tests/browser/cors.mjs "$address" "$key"
 count node tests/browser/explorer.mjs "$open"
 count node tests/browser/hostile.mjs "$open" "$program" "$address" "$key"
 count node tests/browser/reference.mjs "$open"
+count node tests/browser/lessons.mjs "$open"
 count node tests/browser/look.mjs "$open"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

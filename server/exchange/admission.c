@@ -73,10 +73,11 @@ static bool check_route(const struct request *r, struct problem *problem)
     return true;
 }
 
-/* Probes answer whatever comes with them. */
+/* Probes answer whatever comes with them; pages for browsers read their own parameters. */
 static bool check_query(const struct request *r, struct problem *problem)
 {
-    if (!r->query.fault[0] || r->head.method == METHOD_OPTIONS || route_is(r->route, ROUTE_PROBE))
+    if (!r->query.fault[0] || r->head.method == METHOD_OPTIONS || route_is(r->route, ROUTE_PROBE) ||
+        request_wants_html(r))
         return true;
     return problem_set(problem, PROBLEM_UNKNOWN_PARAMETER, "%s", r->query.fault);
 }

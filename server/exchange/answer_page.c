@@ -10,15 +10,11 @@
 
 #include <string.h>
 
-/* Browsers prefer HTML, some people text; whoever takes others alike gets JSON. */
 static enum page_form find_form(const struct request *request)
 {
-    const char *accept = request->head.accept;
-    bool text = request_wants_text(request);
-    double other = media_type_weight(accept, text ? "text/plain" : "application/json");
-    if (request->route->html && media_type_weight(accept, "text/html") > other)
+    if (request_wants_html(request))
         return PAGE_HTML;
-    return text ? PAGE_TEXT : PAGE_JSON;
+    return request_wants_text(request) ? PAGE_TEXT : PAGE_JSON;
 }
 
 /* Made when it is asked for first. */

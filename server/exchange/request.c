@@ -97,3 +97,10 @@ bool request_wants_text(const struct request *request)
     double json = media_type_weight(request->head.accept, "application/json");
     return request->route->tables && media_type_weight(request->head.accept, "text/plain") > json;
 }
+
+bool request_wants_html(const struct request *request)
+{
+    const char *other = request_wants_text(request) ? "text/plain" : "application/json";
+    return request->route->html &&
+           media_type_weight(request->head.accept, "text/html") > media_type_weight(request->head.accept, other);
+}

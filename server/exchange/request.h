@@ -45,4 +45,7 @@ bool request_read(struct request *request, const struct service *service, const 
 /* Whether the form for people is wanted, text/plain, where there is one; whoever takes both gets JSON. */
 bool request_wants_text(const struct request *request);
 
+/* Whether the form for browsers is wanted, text/html, where there is one: more than every other. */
+bool request_wants_html(const struct request *request);
+
 #endif

@@ -5,7 +5,7 @@ import { labelsOf, mix } from "./arithmetic.js";
  * One batch and one head of a tensor, by the names of its axes.
  * @param {any} tensor @param {string[]} axes @param {number} batch @param {number} head
  */
-function take(tensor, axes, batch, head) {
+export function take(tensor, axes, batch, head) {
   let at = tensor;
   if (axes[0] === "batch") at = at[batch];
   return axes.includes("head") ? at[head] : at;

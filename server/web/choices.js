@@ -99,7 +99,7 @@ export function makeChoices(store, place) {
   const prefix = numberField(WORDS.mask.keys, (x) => inMask({ prefix: count(x) ?? 0 }));
   const windowFields = el("div", { class: "fields" }, left.node, right.node), prefixFields = el("div", { class: "fields" }, prefix.node);
   const drawn = makeMaskGrid(store), maskMessage = el("p", { class: "refusal", role: "status" });
-  const zero = el("button", { type: "button", class: "plain", onclick: () => inMaskObject({ empty_rows: "zero" }) }, WORDS.mask.zero);
+  const zero = el("button", { type: "button", class: "plain", hidden: true, onclick: () => inMaskObject({ empty_rows: "zero" }) }, WORDS.mask.zero);
   const inMaskObject = (/** @type {object} */ change) => {
     const { mask } = request();
     commit({ ...request(), mask: { ...(mask === "causal" ? { causal: true } : typeof mask === "object" ? mask : {}), ...change } });

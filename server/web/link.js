@@ -59,6 +59,7 @@ export function checked(data) {
   const look = isObject(data.v) ? data.v : {}, count = (/** @type {any} */ x) => (Number.isInteger(x) && x >= 0 && x < 1e6 ? x : 0), warm = Number(look.t);
   return {
     ...FIRST_LOOK, request: bounded(data.r), title: typeof data.n === "string" ? data.n.slice(0, 80) : "",
+    lens: typeof look.e === "string" ? look.e.slice(0, 32) : FIRST_LOOK.lens,
     step: typeof look.s === "string" ? look.s.slice(0, 32) : FIRST_LOOK.step, temperature: warm >= 0.1 && warm <= 10 ? warm : 1,
     batch: count(look.b), head: count(look.h), query: count(look.q), key: count(look.k), feature: count(look.f),
     pinned: look.p === 1, turned: look.u === 1, log: look.l === 1, fitted: look.m === 1,
@@ -67,8 +68,8 @@ export function checked(data) {
 
 /** @param {State} state @returns {string} */
 function plain(state) {
-  const { request, title, temperature, step, batch, head, query, key, feature, pinned, turned, log, fitted } = state;
-  const look = { s: step, t: temperature === 1 ? 0 : temperature, b: batch, h: head, q: query, k: key, f: feature, p: +pinned, u: +turned, l: +log, m: +fitted };
+  const { request, title, temperature, lens, step, batch, head, query, key, feature, pinned, turned, log, fitted } = state;
+  const look = { e: lens === FIRST_LOOK.lens ? 0 : lens, s: step, t: temperature === 1 ? 0 : temperature, b: batch, h: head, q: query, k: key, f: feature, p: +pinned, u: +turned, l: +log, m: +fitted };
   return JSON.stringify({ r: request, n: title || undefined, v: Object.fromEntries(Object.entries(look).filter(([, x]) => x !== 0)) });
 }
 

@@ -10,6 +10,7 @@ import { makeFollow } from "./follow.js";
 import { makeGallery } from "./gallery.js";
 import { makeHeads } from "./heads.js";
 import { makeInputs } from "./inputs.js";
+import { makeLens } from "./lens.js";
 import { makeLink } from "./link.js";
 import { pictureOf, turned } from "./picture.js";
 import { makePlayer, wordOf } from "./player.js";
@@ -48,6 +49,7 @@ const stage = makeStage(store, {
   toggle: (i, j) => { const now = current(); if (now) store.set({ request: withCellToggled(store.get().request, now.slice.allowed, i, j), title: "" }, "commit"); },
   edit: (name, i, j) => inputs.focus(name, i, j),
 });
+const lens = makeLens({ api, store }, () => draw());
 const explain = makeExplain(api, () => draw());
 const follow = makeFollow(api, store, (now) => { model = now; draw(); });
 const gallery = makeGallery(api, store);
@@ -128,8 +130,8 @@ function drawNow() {
   const { query, key, batch, head } = now.state, looked = [model, query, key, batch, head];
   if (looked.some((x, at) => x !== rowDrawn[at])) row.update(model, now.slice, now.state);
   rowDrawn = looked;
-  drawCell(now);
-  drawThumbnails(now);
+  if (lens.turn(state.lens)) lens.update({ ...now, body: model.body, model });
+  else { drawCell(now); drawThumbnails(now); }
   dress(document.body, { "data-ready": model.waiting ? "waiting" : model.offline ? "alone" : "answered" });
 }
 

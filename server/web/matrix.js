@@ -60,6 +60,7 @@ export function makeMatrix(name, listener) {
     cells = rows.map((_, i) => cols.map((_, j) => el("td", { role: "gridcell", "data-at": `${i} ${j}`, tabindex: -1, "aria-rowindex": i + 2, "aria-colindex": j + 2 }, el("span"))));
     body.replaceChildren(...rows.map((row, i) => el("tr", { role: "row", "aria-rowindex": i + 2 }, el("th", { scope: "row", role: "rowheader", title: row }, row), strips.lead[i], ...cells[i], strips.side[i])));
     if (foot) body.append(el("tr", { role: "row", class: "foot" }, el("th", { scope: "row", role: "rowheader", title: foot.label }, foot.label), lead && el("td", { role: "gridcell" }), ...strips.foot));
+    node.classList.toggle("still", rows.length * cols.length > 36);
     dress(node, { "aria-rowcount": rows.length + 1, "aria-colcount": cols.length + 1 });
   }
 
@@ -101,7 +102,7 @@ export function makeMatrix(name, listener) {
     const cell = cells[next.i]?.[next.j];
     cell?.classList.add("at");
     cell?.classList.toggle("pinned", next.pinned ?? false);
-    cell?.setAttribute("tabindex", "0");
+    (cell ?? cells[0]?.[0])?.setAttribute("tabindex", "0");
     cell?.setAttribute("aria-selected", "true");
     node.querySelectorAll("th.on").forEach((th) => th.classList.remove("on"));
     body.rows[next.i]?.cells[0].classList.add("on");

@@ -23,7 +23,8 @@ export function makePlayer(store) {
   /** @type {{step: Step, button: HTMLButtonElement, canvas: HTMLCanvasElement}[]} */
   let stops = [];
   /** @type {Step[]} */
-  let steps = [];
+  let steps = [], fits = false;
+  const measure = new ResizeObserver(() => { fits = rail.scrollWidth <= rail.clientWidth; });
 
   const index = () => Math.max(0, steps.findIndex((step) => step.id === store.get().step));
   /** @param {number} to */
@@ -49,10 +50,14 @@ export function makePlayer(store) {
     });
     rail.replaceChildren(...stops.map(({ button }) => el("li", {}, button)));
     dress(slider, { max: steps.length });
+    fits = false;
+    measure.disconnect();
+    measure.observe(rail);
   }
 
-  /** @param {HTMLElement} button  into sight, without moving the page */
+  /** @param {HTMLElement} button  into sight, without moving the page; nothing is measured where all fit */
   function show(button) {
+    if (fits) return;
     const { offsetLeft: left, offsetWidth: width } = button;
     if (left < rail.scrollLeft || left + width > rail.scrollLeft + rail.clientWidth) rail.scrollLeft = left - (rail.clientWidth - width) / 2;
   }

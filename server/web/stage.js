@@ -27,7 +27,7 @@ const NUMBER = 38;
 /** @param {Store} store @param {Acts} acts */
 export function makeStage(store, acts) {
   const place = byId("picture"), line = byId("line"), sentence = byId("sentence"), live = byId("live"), legend = byId("legend"), chips = byId("queries");
-  let asTable = false, spoken = 0, decimals = 3;
+  let asTable = false, spoken = 0, decimals = 3, fitted = "", width = place.clientWidth;
   /** @type {View | null} */
   let view = null;
 
@@ -66,13 +66,16 @@ export function makeStage(store, acts) {
 
   /** Room for a cell. @param {Picture} shown @param {HTMLElement} node  the table, already with its labels @returns {number} the decimals that fit */
   function fit(shown, node) {
-    const narrow = innerWidth < 700, label = node.querySelector("th")?.getBoundingClientRect().width ?? 60;
-    const count = shown.cols.length + (shown.lead ? 1 : 0) + (shown.side ? 1 : 0), room = place.clientWidth - 12 - label - 4 * (count + 2);
-    const least = shown.cols.length <= 20 ? (narrow ? 40 : 48) : 24, width = Math.max(least, Math.min(104, Math.floor(room / count)));
-    node.style.setProperty("--cell", `${width}px`);
-    node.style.setProperty("--tall", `${tallOf(width, shown.rows.length)}px`);
-    node.style.setProperty("--type", `${width > 84 ? 19 : width > 64 ? 16 : 13}px`);
-    return width < NUMBER ? 0 : width < 52 ? 2 : 3;
+    const narrow = innerWidth < 700, count = shown.cols.length + (shown.lead ? 1 : 0) + (shown.side ? 1 : 0);
+    const now = [width, innerHeight, chips.hidden, count, shown.foot?.label, ...shown.rows].join("\n");
+    if (now === fitted) return decimals;
+    fitted = now;
+    const label = node.querySelector("th")?.getBoundingClientRect().width ?? 60, room = width - 12 - label - 4 * (count + 2);
+    const least = shown.cols.length <= 20 ? (narrow ? 40 : 48) : 24, cell = Math.max(least, Math.min(104, Math.floor(room / count)));
+    node.style.setProperty("--cell", `${cell}px`);
+    node.style.setProperty("--tall", `${tallOf(cell, shown.rows.length)}px`);
+    node.style.setProperty("--type", `${cell > 84 ? 19 : cell > 64 ? 16 : 13}px`);
+    return cell < NUMBER ? 0 : cell < 52 ? 2 : 3;
   }
 
   /** The height of a cell. @param {number} width @param {number} rows */
@@ -89,11 +92,11 @@ export function makeStage(store, acts) {
     const looks = { q: [slice.q, chain.labels.query, "query", i], k: [slice.k, chain.labels.key, "key", j], v: [slice.v, chain.labels.key, "key", j] };
     for (const { name, matrix: grid } of inputs) {
       const [values, labels, axis, row] = /** @type {[number[][], string[], "query", number]} */ (looks[name]), shown = table(values, labels, name, WORDS.axes[axis], state);
-      const columns = slice.q[0].length * 2 + slice.v[0].length, width = Math.max(32, Math.min(56, Math.floor((place.clientWidth - 3 * 64 - 60) / columns) - 4));
-      grid.node.style.setProperty("--cell", `${width}px`);
+      const columns = slice.q[0].length * 2 + slice.v[0].length, cell = Math.max(32, Math.min(56, Math.floor((width - 3 * 64 - 60) / columns) - 4));
+      grid.node.style.setProperty("--cell", `${cell}px`);
       grid.node.style.setProperty("--tall", `${Math.min(44, tallOf(99, values.length))}px`);
       grid.node.style.setProperty("--type", "14px");
-      grid.update(shown, { i: row, j: 0, decimals: width < 44 ? 1 : 2 });
+      grid.update(shown, { i: row, j: 0, decimals: cell < 44 ? 1 : 2 });
     }
     fill(legend);
     if (start.parentElement !== place) fill(place, start);
@@ -107,7 +110,7 @@ export function makeStage(store, acts) {
     const at = { i: state.turned ? j : i, j: state.turned ? i : j, pinned: state.pinned };
     const spokenName = `${wordOf(now.step).title}: ${shown.rowAxis}, ${shown.colAxis}`;
     if (large && !asTable) {
-      bitmap.update(shown, at, place.clientWidth);
+      bitmap.update(shown, at, width);
       if (bitmap.node.parentElement !== place) fill(place, bitmap.node);
     } else {
       if (matrix.node.parentElement !== place) fill(place, matrix.node);
@@ -169,7 +172,7 @@ export function makeStage(store, acts) {
   byId("log").addEventListener("click", () => store.set({ log: !store.get().log }));
   byId("fitted").addEventListener("click", () => store.set({ fitted: !store.get().fitted }));
   byId("as-table").addEventListener("click", () => { asTable = !asTable; write(byId("as-table"), asTable ? WORDS.stage.canvas : WORDS.stage.table); if (view) draw(view); });
-  new ResizeObserver(() => { if (view) draw(view); }).observe(place);
+  new ResizeObserver(() => { width = place.clientWidth; if (view) draw(view); }).observe(place);
 
   /** @param {View} now */
   function draw(now) {

@@ -5,6 +5,7 @@
  * @property {Question} request     without what the page itself asks for (include)
  * @property {string} title        of the example, "" once the request is one's own
  * @property {number} temperature  divides the scale
+ * @property {string} lens        steps, or a lesson
  * @property {string} step
  * @property {number} batch
  * @property {number} head
@@ -21,7 +22,7 @@
  */
 
 /** @type {Omit<State, "request" | "title">} */
-export const FIRST_LOOK = { temperature: 1, step: "start", batch: 0, head: 0, query: 0, key: 0, feature: 0, pinned: false, turned: false, log: false, fitted: false };
+export const FIRST_LOOK = { temperature: 1, lens: "steps", step: "start", batch: 0, head: 0, query: 0, key: 0, feature: 0, pinned: false, turned: false, log: false, fitted: false };
 
 /** @type {Question} */
 export const THE_CAT = {

@@ -35,3 +35,6 @@ type Steps = import("./arithmetic.js").Steps;
 type Store = import("./state.js").Store;
 type Strip = import("./picture.js").Strip;
 type View = import("./stage.js").View;
+type Lesson = import("./lens.js").Lesson;
+type Sight = import("./lens.js").Sight;
+type Tools = import("./lens.js").Tools;

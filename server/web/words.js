@@ -85,6 +85,13 @@ export const WORDS = {
   live: "query {query}, key {key}, {value}, step {word}",
   stage: { pin: "Pin", pinned: "Pinned", turn: "Turn", linear: "linear", log: "logarithmic", fixed: "fixed", auto: "fitted", share: "share", sum: "sum", largest: "largest", value: "value",
     table: "Show as table", canvas: "Show as picture", head: "Head {head}", batch: "Batch {batch}", hidden: "hidden" },
+  lens: {
+    away: "This needs the service, which does not answer.",
+    steps: { tab: "Step by step" },
+    pull: { tab: "What pulls", title: "What pulls on one number", lead: "Choose a number of the output. Behind it stands how much it would move if a number before it moved by a little: its gradient." },
+    learn: { tab: "Learning", title: "A head learns to copy", lead: "Each word shall say the word before it. Nobody tells the head where to look: the loss does. Watch the stripe under the diagonal light up." },
+    wrong: { tab: "Wrong ways", title: "The wrong ways, beside the right one", lead: "Four shares for the same scores. What looks like a detail decides whether a hidden word stays hidden and whether a row is a whole." },
+  },
   offline: "The service does not answer. The page goes on with its own arithmetic and will notice when it is back.",
   locked: "This service asks for a key.",
   refused: "The service refuses this: ",

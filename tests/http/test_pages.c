@@ -92,6 +92,18 @@ START_TEST(others_get_json)
 }
 END_TEST
 
+START_TEST(pages_read_their_own_parameters)
+{
+    struct client_reply html = ask("GET", "/?embed=1&example=the-cat", BROWSER, NULL);
+    struct client_reply json = ask("GET", "/?embed=1", "Accept: application/json", NULL);
+    ck_assert_int_eq(html.status, 200);
+    check_header(&html, "Content-Type", "text/html; charset=utf-8");
+    json_decref(client_problem(&json, 400));
+    client_free(&html);
+    client_free(&json);
+}
+END_TEST
+
 START_TEST(the_two_forms_have_different_etags)
 {
     char json_etag[64];
@@ -180,6 +192,7 @@ Suite *pages_suite(void)
     tcase_add_loop_test(files, other_pages_have_their_dress, 0, 5);
     tcase_add_loop_test(files, names_that_are_not_there_have_no_page, 0, 2);
     tcase_add_loop_test(files, others_get_json, 0, 5);
+    tcase_add_test(files, pages_read_their_own_parameters);
     tcase_add_test(files, the_two_forms_have_different_etags);
     tcase_add_loop_test(files, files_have_their_types, 0, 3);
     tcase_add_test(files, files_are_packed_for_who_takes_it);

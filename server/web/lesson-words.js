@@ -1,0 +1,17 @@
+// The texts of the lessons, fetched with them.
+
+export const LESSONS = {
+  pull: {
+    output: "output", choose: "Click one.", weights: "\u2190 its shares", masked: "\u2190 the scores it saw", scores: "\u2190 query times key", q: "\u2190 queries", k: "\u2190 keys", v: "\u2190 values",
+    up: "If {query} scored {key} higher, this number would rise: by {slope} for each 1.", down: "If {query} scored {key} higher, this number would fall: by {slope} for each 1.",
+    hidden: "{key} is hidden from {query}: exactly nothing gets through.", dark: "The row of {query} is saturated: one key has nearly all. Only {through} gets through the softmax, so queries and keys are dark and no longer learn.",
+    linear: "Without the softmax the gradient runs straight through.", formula: "the derivative of the softmax" },
+  learn: {
+    weights: "where each word looks", ring: "ringed: the word before", loss: "loss", guess: "what each word says of the one before", rate: "rate", run: "Learn", pause: "Pause", one: "One step", again: "Start anew", inside: "The projections that learn",
+    before: "Untrained: the shares are nearly even, and the loss is {loss}.", during: "After {count} steps the loss is {loss}; it began at {first}.", done: "After {count} steps the loss is {loss}: each word looks at the word before and says it.",
+    curve: "The loss falls from {first} to {last} in {count} steps" },
+  wrong: {
+    right: { title: "right: \u2212\u221e before the softmax", note: "Hidden is 0, and each row adds up to 1." }, zero: { title: "wrong: 0 before the softmax", note: "e\u2070 is 1: ringed cells leak." },
+    late: { title: "wrong: mask after the softmax", note: "Rows no longer add up to 1." }, unscaled: { title: "wrong: no scale", note: "Wider lists, harder rows." },
+    row: "For {query}, zeros leak {leaks} to hidden words; masked too late, only {sum} of its attention is left.", open: "{query} hides nothing. Without the scale its largest share is {largest}, with it {scaled}.", linear: "Without a softmax there is nothing to do wrong." },
+};
