@@ -32,9 +32,10 @@ struct attention {
     double sure_product;     /* ... max |q_i| max |k_j| is above this (overflow.h) */
     bool output_may_overflow;                  /* some sum of the output may: one with a term ... */
     double sure_term;                          /* ... above this */
-    struct tensor kept_k, kept_v;              /* k and v before they were quantised: what `present` holds */
+    struct tensor kept_q, kept_k, kept_v;      /* before they were rounded: what `present` holds */
     struct quantized quantized_k, quantized_v; /* side NULL: that side is exact */
     struct latent latent;
+    struct precision precision;
     struct attention *inner; /* what runs in place of an absorbed `latent`, or NULL */
 };
 

@@ -147,6 +147,7 @@ static bool check_options(struct attention *a, struct error *err)
     good &= check_linear(r, err);
     good &= check_readout(a, err);
     good &= check_quantize(a, err);
+    good &= precision_check(a, err);
     if (r->sinks.values && r->sinks.count != a->heads)
         good = error_set(err, ERROR_INVALID, "sinks", "sinks has %zu entries; there are %zu heads.", r->sinks.count,
                          a->heads);

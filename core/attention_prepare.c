@@ -124,6 +124,7 @@ static bool quantize_side(struct quantized *q, struct tensor *t, const char *nam
 
 static bool quantize(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
 {
+    a->kept_q = a->q;
     a->kept_k = a->k;
     a->kept_v = a->v;
     return quantize_side(&a->quantized_k, &a->k, "quantize.k", arena, pool, err) &&
@@ -136,7 +137,8 @@ static bool prepare_operands(struct attention *a, struct arena *arena, struct po
         return latent_prepare(a, arena, pool, err);
     if (a->request->x.data && !project_inputs(a, arena, pool, err))
         return false;
-    return place(a, arena, err) && quantize(a, arena, pool, err);
+    return place(a, arena, err) && quantize(a, arena, pool, err) &&
+           (!a->precision.on || precision_round_inputs(a, arena, err));
 }
 
 bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)

@@ -189,6 +189,19 @@ static const struct {
     {ROW_OUTPUT_OVERFLOW, "The output, or a term of it,"},
 };
 
+/* What the row is too large for: with emulated precision the narrowest format on the way to the step. */
+static const char *overflowed_format(const struct attention *a, enum row_state state)
+{
+    const struct precision *p = &a->precision;
+    size_t from = state == ROW_OUTPUT_OVERFLOW ? PRECISION_WEIGHTS : PRECISION_INPUTS;
+    size_t to = state == ROW_OUTPUT_OVERFLOW ? PRECISION_OUTPUT : PRECISION_SCORES;
+    enum format narrowest = FORMAT_FLOAT64;
+    for (size_t x = from; x <= to; x++)
+        if (!format_saturates(p->stage[x]) && format_largest(p->stage[x]) < format_largest(narrowest))
+            narrowest = p->stage[x];
+    return p->on ? format_name(narrowest) : dtype_name(a->dtype);
+}
+
 static bool report_rows(const struct attention *a, const unsigned char *states, struct error *err)
 {
     char rows[640]; /* ROWS_NAMED names of three numbers */
@@ -198,8 +211,8 @@ static bool report_rows(const struct attention *a, const unsigned char *states, 
                          "No key is visible to %s. Set mask.empty_rows to \"zero\" to get zeros there.", rows);
     for (size_t x = 0; x < sizeof overflows / sizeof *overflows; x++)
         if (list_rows(a, states, overflows[x].state, rows, sizeof rows))
-            good = error_set(err, ERROR_INVALID, "", "%s overflows %s in %s.", overflows[x].what, dtype_name(a->dtype),
-                             rows);
+            good = error_set(err, ERROR_INVALID, "", "%s overflows %s in %s.", overflows[x].what,
+                             overflowed_format(a, overflows[x].state), rows);
     return good;
 }
 

@@ -29,6 +29,11 @@ double format_ulp(enum format format)
     return ldexp(1, 1 - formats[format].bits);
 }
 
+bool format_saturates(enum format format)
+{
+    return formats[format].saturates;
+}
+
 /* The exponent of the last place of x. */
 static int last_place(enum format format, double x)
 {

@@ -26,6 +26,7 @@ enum format {
 
 const char *format_name(enum format format);
 double format_largest(enum format format);
+bool format_saturates(enum format format);
 
 /* The distance from 1 to the next number: 2^-(bits - 1). */
 double format_ulp(enum format format);

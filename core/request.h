@@ -3,6 +3,7 @@
 #define CORE_REQUEST_H
 
 #include "core/cache/latent.h"
+#include "core/cache/precision.h"
 #include "core/cache/quantize.h"
 #include "core/tensor.h"
 
@@ -82,6 +83,7 @@ struct attention_request {
     enum variant variant;
     struct latent_request latent;
     struct quantize_request quantize;
+    struct precision_request precision;
     struct tensor readout_w;
     struct integers ids;     /* [n] or [b][n]: rows of `embedding` that make x (embedding.h) */
     struct tensor embedding; /* [vocabulary][d_model] */

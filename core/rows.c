@@ -3,13 +3,11 @@
 
 #include "core/normal.h"
 
-#define SMALL_TERMS ((size_t)1 << 14)
-
 bool rows_are_small(const struct attention *a)
 {
     size_t terms;
     return size_multiply(a->queries, a->keys, &terms) && size_multiply(terms, a->d_k + a->d_v, &terms) &&
-           terms <= SMALL_TERMS;
+           terms <= ROWS_SMALL_TERMS;
 }
 
 size_t rows_align(size_t size)
@@ -17,11 +15,18 @@ size_t rows_align(size_t size)
     return (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
 }
 
+/* What emulated precision needs besides. */
+static size_t emulation_scratch(const struct attention *a)
+{
+    size_t terms = a->keys > a->d_k ? a->keys : a->d_k;
+    return a->precision.on ? rows_align(terms * sizeof(double)) + 2 * rows_align(a->keys * sizeof(double)) : 0;
+}
+
 size_t rows_scratch(const struct attention *a)
 {
     size_t count = attention_block(a, 0).count;
     return rows_align(count * a->keys * dtype_size(a->dtype)) + rows_align(count * a->d_v * sizeof(double)) +
-           rows_align(count * a->d_v * dtype_size(a->dtype)) + rows_align(a->keys);
+           rows_align(count * a->d_v * dtype_size(a->dtype)) + rows_align(a->keys) + emulation_scratch(a);
 }
 
 void rows_run(const struct rows *rows, void *scratch)

@@ -24,6 +24,7 @@ struct rows {
     size_t output_stride;
     double *log_sums; /* of the block's rows; or NULL */
     unsigned char *state;
+    struct precision_tally *tally; /* with emulated precision: where roundings are counted; or NULL */
 };
 
 /* size, rounded up to a multiple of ARENA_ALIGNMENT. */
@@ -35,6 +36,8 @@ size_t rows_scratch(const struct attention *a);
 void rows_run(const struct rows *rows, void *scratch);
 void rows_run_float64(const struct rows *rows, void *scratch); /* rows_run of one type */
 void rows_run_float32(const struct rows *rows, void *scratch);
+
+#define ROWS_SMALL_TERMS 16384 /* n m (d_k + d_v) of a small head, at most */
 
 /* Small heads are summed by plain loops in the order of features and of keys, as doubles: no call into BLAS pays there,
  * and in float64 the terms of a row add up to its output to the last bit (float32 rounds the terms that it shows, not

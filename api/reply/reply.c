@@ -47,6 +47,11 @@ static bool check_reply_size(const struct reply *r, const struct request_limits 
         r->sections.numbers, limits->reply_elements, item, largest);
 }
 
+static bool is_rounded(const struct attention *a)
+{
+    return a->request->quantize.on || a->precision.on;
+}
+
 /* What stays in memory while the reply is made, counted in double: no product of sizes overflows it. */
 static bool check_computed_size(const struct reply *r, const struct request_limits *limits, struct error *err)
 {
@@ -61,7 +66,7 @@ static bool check_computed_size(const struct reply *r, const struct request_limi
     if (a->request->x.data || a->request->rope.on || a->past > 0)
         numbers += keys * (double)(a->d_k + a->d_v);
     numbers += way_back_numbers(a, &r->sections);
-    if (a->request->quantize.on)
+    if (is_rounded(a))
         numbers += quantize_numbers(&a->quantized_k) + quantize_numbers(&a->quantized_v) +
                    2 * rows * (double)a->heads * (double)a->d_v;
     if (a->request->latent.on)
@@ -129,7 +134,7 @@ static bool project(const struct attention *a, void *merged, void **output, stru
     return *output && attention_project_output(a, merged, *output, pool, err);
 }
 
-/* The same without the quantised cache, and what lies between the two. */
+/* The same without the quantised cache or emulated precision, and what lies between the two. */
 static bool compare(struct reply *r, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
                     struct error *err)
 {
@@ -141,7 +146,8 @@ static bool compare(struct reply *r, struct pool *pool, const atomic_bool *cance
     results.of[QUANTITY_OUTPUT] = merged;
     return merged && attention_run(&r->exact, &results, pool, cancel, arena, err) &&
            project(&r->exact, merged, &r->exact_output, pool, arena, err) &&
-           compare_run(r->a, &r->exact, r->output, r->exact_output, &r->comparison, pool, cancel, arena, err);
+           compare_run(r->a, &r->exact, r->output, r->exact_output, &r->comparison, pool, cancel, arena, err) &&
+           (!r->a->precision.on || precision_count(r->a, &r->tally, arena, err));
 }
 
 static struct tensor view_of(const struct reply *r, enum result_id id)
@@ -219,7 +225,7 @@ bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel
     if (!make_rooms(r, arena, err) || !make_log_sums(r, arena, err) ||
         !attention_run(r->a, &r->results, pool, cancel, arena, err) ||
         !project(r->a, r->results.of[QUANTITY_OUTPUT], &r->output, pool, arena, err) ||
-        (r->a->request->quantize.on && !compare(r, pool, cancel, arena, err)) || !go_back(r, pool, cancel, arena, err))
+        (is_rounded(r->a) && !compare(r, pool, cancel, arena, err)) || !go_back(r, pool, cancel, arena, err))
         return false;
     cut(r);
     return !r->options->readout_tokens.values || readout_compute(&r->readout, r->options, r->a, r->output, arena, err);

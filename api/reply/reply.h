@@ -23,9 +23,10 @@ struct reply {
     void *output;                     /* as returned: projected where there is a w_o */
     struct readout readout;
     struct way_back back;
-    struct attention exact; /* with `quantize`: the request without it */
+    struct attention exact; /* with `quantize` or `precision`: the request without */
     void *exact_output;
     struct comparison comparison;
+    struct precision_tally tally; /* with `precision` */
     size_t blocks;
     struct skeleton skeleton; /* of the JSON writer */
 };

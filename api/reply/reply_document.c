@@ -137,6 +137,30 @@ static void write_ARGMAX_CHANGED(struct writer *w, const struct reply *r)
     writer_integer(w, (int64_t)r->comparison.argmax_changed);
 }
 
+static void write_SATURATED(struct writer *w, const struct reply *r)
+{
+    writer_integer(w, (int64_t)r->tally.saturated);
+}
+
+static void write_ZEROED(struct writer *w, const struct reply *r)
+{
+    writer_integer(w, (int64_t)r->tally.zeroed);
+}
+
+static void write_ulp(struct writer *w, const struct reply *r)
+{
+    writer_object_begin(w);
+    for (size_t x = 0; x < PRECISION_STAGE_COUNT; x++)
+        writer_member_real(w, precision_stage_name((enum precision_stage)x), format_ulp(r->a->precision.stage[x]));
+    writer_object_end(w);
+}
+
+static void ulp_schema(struct writer *w)
+{
+    static const char schema[] = "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}";
+    writer_raw(w, schema, strlen(schema));
+}
+
 const struct reply_document *reply_document(enum result_id id)
 {
     static const struct reply_document documents[RESULT_COUNT] = {
@@ -149,8 +173,11 @@ const struct reply_document *reply_document(enum result_id id)
 #define FIGURE_DOCUMENT(id, side, letter, name) [RESULT_QUANTIZED_##id] = {count_one, write_##id, number_schema},
         QUANTIZED_FIGURES(FIGURE_DOCUMENT)
 #undef FIGURE_DOCUMENT
+            [RESULT_ULP] = {count_none, write_ulp, ulp_schema},
+        [RESULT_STATS_SATURATED] = {count_one, write_SATURATED, number_schema},
+        [RESULT_STATS_ZEROED] = {count_one, write_ZEROED, number_schema},
 #define ERROR_DOCUMENT(id, object, name) [RESULT_ERROR_##id] = {count_one, write_##id, number_schema},
-            ERROR_FIGURES(ERROR_DOCUMENT)
+        ERROR_FIGURES(ERROR_DOCUMENT)
 #undef ERROR_DOCUMENT
     };
     return &documents[id];

@@ -118,13 +118,24 @@ static bool gives_quantize(const struct options *o)
     return o->attention.quantize.on;
 }
 
+static bool gives_precision(const struct options *o)
+{
+    return o->attention.precision.on;
+}
+
+static bool gives_error(const struct options *o)
+{
+    return gives_quantize(o) || gives_precision(o);
+}
+
 /* The parts that the request brings, whatever `include` says. */
 static void find_implied(const struct options *o, bool implied[PART_COUNT])
 {
     static bool (*const gives[PART_COUNT])(const struct options *o) = {
         [PART_READOUT] = gives_readout,       [PART_LOSS] = gives_loss,
         [PART_ROW_LOSS] = gives_loss,         [PART_UPDATED] = gives_step,
-        [PART_QUANTIZATION] = gives_quantize, [PART_ERROR] = gives_quantize,
+        [PART_QUANTIZATION] = gives_quantize, [PART_ERROR] = gives_error,
+        [PART_ULP] = gives_precision,
     };
     for (size_t p = 0; p < PART_COUNT; p++)
         implied[p] = gives[p] && gives[p](o);

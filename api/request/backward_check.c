@@ -143,6 +143,9 @@ bool backward_check(const struct options *o, const struct attention *a, struct e
     if (o->attention.quantize.on)
         return error_set(err, ERROR_INVALID, "backward",
                          "Rounded numbers have no slope: quantize and backward exclude each other.");
+    if (o->attention.precision.on)
+        return error_set(err, ERROR_INVALID, "backward",
+                         "Rounded numbers have no slope: precision and backward exclude each other.");
     if (o->attention.latent.on)
         return error_set(err, ERROR_INVALID, "backward",
                          "Gradients do not go through latent: give its keys and values as k and v to have theirs.");

@@ -167,6 +167,19 @@ static void read_mode(struct decoder *d, const struct option *o, const json_t *v
 static void read_member(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *parent,
                         void *into);
 
+static void read_profile(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                         struct read_value_target target)
+{
+    const struct option *profile = o->inner->options;
+    char *into = target.into;
+    if (!json_is_string(value)) {
+        read_object(d, o, value, at, target);
+        return;
+    }
+    *(bool *)(into + profile->present) = true;
+    read_value_choice(d, o, value, at, (struct read_value_target){into + profile->offset, into});
+}
+
 /* A list is read once, as the first member, and shared. */
 static void read_pair(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                       struct read_value_target target)
@@ -213,7 +226,7 @@ static read_value *const readers[OPTION_KINDS] = {
     [OPTION_TENSOR] = read_into_tensor,  [OPTION_BIAS] = read_into_tensor,    [OPTION_ALLOW] = read_into_tensor,
     [OPTION_INCLUDE] = read_include,     [OPTION_OBJECT] = read_object,       [OPTION_OBJECTS] = read_objects,
     [OPTION_MODE] = read_mode,           [OPTION_PAIR] = read_pair,           [OPTION_ROTATION] = read_rotation,
-    [OPTION_BYTES] = read_packed_bytes,
+    [OPTION_BYTES] = read_packed_bytes,  [OPTION_PROFILE] = read_profile,
 };
 
 /* --- objects --- */

@@ -102,6 +102,7 @@ static const char *const NOUNS[OPTION_KINDS] = {
     [OPTION_INCLUDE] = "a list of names",
     [OPTION_OBJECT] = "an object",
     [OPTION_MODE] = " or an object",
+    [OPTION_PROFILE] = " or an object",
     [OPTION_TARGET] = "a string, or a list of strings (null: this row does not count), or a list of such lists",
     [OPTION_OBJECTS] = "a list of objects",
     [OPTION_PAIR] = "a list, or an object with a list for each side",

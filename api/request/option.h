@@ -33,6 +33,7 @@ enum option_kind {
     OPTION_INCLUDE,   /* struct include */
     OPTION_OBJECT,    /* an object of `inner` */
     OPTION_MODE,      /* OPTION_SWITCH or OPTION_OBJECT */
+    OPTION_PROFILE,   /* a string, which is the first member of `inner`, an OPTION_CHOICE, or an object of `inner` */
     OPTION_PAIR,      /* an object of `inner`, or one list for both of its members */
     OPTION_TARGET,    /* struct words: a string, a list of strings and nulls, or a list of such lists */
     OPTION_OBJECTS,   /* struct objects: a list of objects of `inner`, each in a struct of its own of `size` bytes */

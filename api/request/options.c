@@ -23,7 +23,8 @@
 
 _Static_assert(sizeof(enum dtype) == sizeof(unsigned) && sizeof(enum variant) == sizeof(unsigned) &&
                    sizeof(enum quantize_method) == sizeof(unsigned) && sizeof(enum quantize_axis) == sizeof(unsigned) &&
-                   sizeof(enum quantize_rotation) == sizeof(unsigned),
+                   sizeof(enum quantize_rotation) == sizeof(unsigned) && sizeof(enum format) == sizeof(unsigned) &&
+                   sizeof(enum precision_profile) == sizeof(unsigned),
                "OPTION_CHOICE stores an unsigned");
 
 /* clang-format off */
@@ -127,6 +128,24 @@ static const struct option quantize[] = {
     {"keep_last", OPTION_INTEGER, "0", FROM(0), AT(attention.quantize.keep_last), .meaning = "and so many at the end", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"keep_last\":1}"},
 };
 
+#define FORMAT_NAME(id, name, bits, least, largest, saturates) name,
+#define PROFILES CHOICES("bf16-kernel", "fp16", "bf16-all", "fp8")
+
+static const struct option precision[] = {
+    {"profile", OPTION_CHOICE, "", PROFILES, AT(attention.precision.profile), GIVEN(attention.precision.has_profile), .meaning = "formats of all stages, as kernels have them; other members override", .example = "\"precision\":{\"profile\":\"fp8\"}"},
+    {"inputs", OPTION_CHOICE, "dtype", .choices = (const char *const[]){FORMATS(FORMAT_NAME) NULL}, AT(attention.precision.stage[PRECISION_INPUTS]), GIVEN(attention.precision.given[PRECISION_INPUTS]), .meaning = "q, k and v as they enter the scores", .example = "\"precision\":{\"inputs\":\"bfloat16\"}"},
+    {"products", OPTION_CHOICE, "dtype", .choices = (const char *const[]){FORMATS(FORMAT_NAME) NULL}, AT(attention.precision.stage[PRECISION_PRODUCTS]), GIVEN(attention.precision.given[PRECISION_PRODUCTS]), .meaning = "each q_t * k_t", .example = "\"precision\":{\"products\":\"bfloat16\"}"},
+    {"accumulate", OPTION_CHOICE, "dtype", .choices = (const char *const[]){FORMATS(FORMAT_NAME) NULL}, AT(attention.precision.stage[PRECISION_ACCUMULATE]), GIVEN(attention.precision.given[PRECISION_ACCUMULATE]), .meaning = "every partial sum of a dot product", .example = "\"precision\":{\"accumulate\":\"bfloat16\"}"},
+    {"scores", OPTION_CHOICE, "dtype", .choices = (const char *const[]){FORMATS(FORMAT_NAME) NULL}, AT(attention.precision.stage[PRECISION_SCORES]), GIVEN(attention.precision.given[PRECISION_SCORES]), .meaning = "the sum, scale * score, the cap, + bias", .example = "\"precision\":{\"scores\":\"bfloat16\"}"},
+    {"softmax", OPTION_CHOICE, "dtype", .choices = (const char *const[]){FORMATS(FORMAT_NAME) NULL}, AT(attention.precision.stage[PRECISION_SOFTMAX]), GIVEN(attention.precision.given[PRECISION_SOFTMAX]), .meaning = "s - max, e^ of it, every partial sum, the quotient", .example = "\"precision\":{\"softmax\":\"bfloat16\"}"},
+    {"weights", OPTION_CHOICE, "dtype", .choices = (const char *const[]){FORMATS(FORMAT_NAME) NULL}, AT(attention.precision.stage[PRECISION_WEIGHTS]), GIVEN(attention.precision.given[PRECISION_WEIGHTS]), .meaning = "the weights, and again after dropout", .example = "\"precision\":{\"weights\":\"bfloat16\"}"},
+    {"mix", OPTION_CHOICE, "dtype", .choices = (const char *const[]){FORMATS(FORMAT_NAME) NULL}, AT(attention.precision.stage[PRECISION_MIX]), GIVEN(attention.precision.given[PRECISION_MIX]), .meaning = "weight * value, and every partial sum", .example = "\"precision\":{\"mix\":\"bfloat16\"}"},
+    {"output", OPTION_CHOICE, "dtype", .choices = (const char *const[]){FORMATS(FORMAT_NAME) NULL}, AT(attention.precision.stage[PRECISION_OUTPUT]), GIVEN(attention.precision.given[PRECISION_OUTPUT]), .meaning = "the sum that is returned", .example = "\"precision\":{\"output\":\"bfloat16\"}"},
+    {"order", OPTION_SWITCH, "\"sequential\"", CHOICES("sequential", "pairwise"), AT(attention.precision.pairwise), .meaning = "terms of a sum one after another, or neighbours first, an odd last one carried up", .example = "\"precision\":{\"accumulate\":\"float16\",\"order\":\"pairwise\"}"},
+};
+
+#undef FORMAT_NAME
+
 static const struct option past[] = {
     {"k", OPTION_TENSOR, "", AT(attention.past_k), .shape = "[p][d_k], [h_kv][p][d_k] or [b][h_kv][p][d_k]", .meaning = "earlier keys, already rotated, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
     {"v", OPTION_TENSOR, "", AT(attention.past_v), .shape = "[p][d_v], [h_kv][p][d_v] or [b][h_kv][p][d_v]", .meaning = "earlier values, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
@@ -180,6 +199,7 @@ static const struct option attention[] = {
     {"rope", OPTION_OBJECT, "", INNER("Rope", rope), GIVEN(attention.rope.on), .meaning = "rotary embedding of q and the new k", .example = "\"rope\":{}"},
     {"past", OPTION_OBJECT, "", .inner = &past_table, GIVEN(attention.has_past), .meaning = "earlier keys and values, put before k and v, as `present` returns them", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
     {"quantize", OPTION_OBJECT, "", INNER("Quantize", quantize), GIVEN(attention.quantize.on), .meaning = "keys and values of the cache in few bits; the reply tells what that loses", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"v\":{\"method\":\"affine\",\"bits\":4}}"},
+    {"precision", OPTION_PROFILE, "", PROFILES, INNER("Precision", precision), GIVEN(attention.precision.on), .meaning = "the arithmetic of kernels, emulated in small heads; the reply tells how far that is from float64", .example = "\"precision\":\"bf16-kernel\""},
     {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax", "mask_with_zero"), AT(attention.variant), .meaning = "all but the first are counterexamples: Q (K^T V); zeroing weights after softmax; hiding scores with 0", .example = "\"variant\":\"linear\""},
     {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
     {"backward", OPTION_OBJECT, "", INNER("Backward", backward), GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},

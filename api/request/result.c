@@ -37,6 +37,8 @@ static const struct result results[RESULT_COUNT] = {
     {PART_STEPS, name, "steps." name, QUANTITY_COUNT, axes, formula, false, false, NULL, GRADIENT_COUNT},
 #define STEP_ROW(id, name, axes, traits, formula) \
     {PART_STEPS, name, "steps." name, QUANTITY_##id, axes, NULL, false, false, NULL, GRADIENT_COUNT},
+#define TALLY_ROW(id, object, name) \
+    {PART_STATS, name, "stats." object "." name, QUANTITY_COUNT, NO_AXES, NULL, true, true, object, GRADIENT_COUNT},
 #define EXACT_ROW(id, name, quantity, axes) \
     {PART_EXACT, name, "exact." name, QUANTITY_##quantity, axes, "exact." name, false, false, NULL, GRADIENT_COUNT},
 #define GRADIENT_ROW_OF(id, name, kind, object, member, formula) \
@@ -44,13 +46,14 @@ static const struct result results[RESULT_COUNT] = {
      formula,        false,  kind == GRADIENT_NUMBER, object,         GRADIENT_##id},
 #define UPDATE_ROW(id, name) \
     {PART_UPDATED, name, NULL, QUANTITY_COUNT, NO_AXES, "updated." name, false, false, NULL, GRADIENT_##id},
-    COMPUTED(COMPUTED_ROW) OPERANDS(OPERAND_ROW) MASKS(MASK_ROW) STATISTICS(STATISTIC_ROW)
+    COMPUTED(COMPUTED_ROW) OPERANDS(OPERAND_ROW) MASKS(MASK_ROW) STATISTICS(STATISTIC_ROW) PRECISION_FIGURES(TALLY_ROW)
         QUANTIZED_SIDES(QUANTIZED_ROW) QUANTIZED_FIGURES(FIGURE_ROW) ERROR_FIGURES(ERROR_ROW)
             ERROR_TENSORS(ERROR_TENSOR_ROW) EXACT_RESULTS(EXACT_ROW) DOCUMENTS(DOCUMENT_ROW) LATENT_STEPS(LATENT_ROW)
                 STEPS(STEP_ROW) GRADIENTS(GRADIENT_ROW_OF) UPDATES(UPDATE_ROW)
 #undef GRADIENT_ROW_OF
 #undef UPDATE_ROW
 #undef EXACT_ROW
+#undef TALLY_ROW
 #undef COMPUTED_ROW
 #undef OPERAND_ROW
 #undef DOCUMENT_ROW
@@ -142,8 +145,10 @@ const char *result_lacks(enum result_id id, const struct attention *a)
         return present_lacks(id, a);
     if (result->part == PART_QUANTIZATION)
         return quantized_lacks(id, a);
-    if ((result->part == PART_ERROR || result->part == PART_EXACT) && !a->request->quantize.on)
-        return "quantize would bring it";
+    if ((result->part == PART_ERROR || result->part == PART_EXACT) && !a->request->quantize.on && !a->precision.on)
+        return "quantize or precision would bring it";
+    if ((id == RESULT_STATS_SATURATED || id == RESULT_STATS_ZEROED) && !a->precision.on)
+        return "precision would bring it";
     if (id >= RESULT_STEPS_LATENT && id <= RESULT_STEPS_MIXED_LATENT)
         return latent_lacks(id, a);
     return result->quantity == QUANTITY_COUNT ? NULL : attention_lacks(a, result->quantity);

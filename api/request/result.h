@@ -32,8 +32,9 @@ enum part_kind {
     X(QUANTIZATION, "quantization", PART_GROUP, \
       "codes, scales and what they stand for, of k and of v; always there with quantize") \
     X(ERROR, "error", PART_GROUP, \
-      "scores, weights and output beside those of the exact result; always there with quantize") \
-    X(EXACT, "exact", PART_OPT_IN, "what quantize would have been without it") \
+      "scores, weights and output beside those of the exact result; always there with quantize and precision") \
+    X(EXACT, "exact", PART_OPT_IN, "what quantize and precision would have been without them") \
+    X(ULP, "ulp", PART_IMPLIED, "with precision: the distance from 1 to the next number, by stage") \
     X(READOUT, "readout", PART_IMPLIED, "words by their probability") \
     X(STEPS, "steps", PART_BY_NAME, "every step that the request has, but products and contributions") \
     X(LOSS, "loss", PART_IMPLIED, "mean of row_loss over the rows that count") \
@@ -176,8 +177,12 @@ enum part {
 /* What a quantised request would have been without it: id, name, quantity, axes. */
 #define EXACT_RESULTS(X) X(OUTPUT, "output", OUTPUT, OUTPUT_AXES) X(WEIGHTS, "weights", WEIGHTS, PER_PAIR)
 
+/* What emulated precision did, in stats: id, object, name. */
+#define PRECISION_FIGURES(X) X(SATURATED, "precision", "saturated") X(ZEROED, "precision", "zeroed")
+
 /* JSON of their own: id, part, name. */
 #define DOCUMENTS(X) \
+    X(ULP, ULP, "ulp") \
     X(COST, COST, "cost") \
     X(READOUT, READOUT, "readout") \
     X(LOSS, LOSS, "loss") \
@@ -211,12 +216,15 @@ enum result_id {
 #define ERROR_TENSOR_ID(id, object, name, tensor, axes, title) RESULT_ERROR_##id,
 #define LATENT_ID(id, name, tensor, axes, formula) RESULT_STEPS_##id,
 #define STEP_ID(id, name, axes, traits, formula) RESULT_STEPS_##id,
+#define TALLY_ID(id, object, name) RESULT_STATS_##id,
 #define EXACT_ID(id, name, quantity, axes) RESULT_EXACT_##id,
 #define GRADIENT_ID(id, name, kind, object, member, formula) RESULT_GRADIENTS_##id,
 #define UPDATE_ID(id, name) RESULT_UPDATED_##id,
-    COMPUTED(COMPUTED_ID) OPERANDS(OPERAND_ID) MASKS(MASK_ID) STATISTICS(STATISTIC_ID) QUANTIZED_SIDES(QUANTIZED_ID)
-        QUANTIZED_FIGURES(FIGURE_ID) ERROR_FIGURES(ERROR_ID) ERROR_TENSORS(ERROR_TENSOR_ID) EXACT_RESULTS(EXACT_ID)
-            DOCUMENTS(DOCUMENT_ID) LATENT_STEPS(LATENT_ID) STEPS(STEP_ID) GRADIENTS(GRADIENT_ID) UPDATES(UPDATE_ID)
+    COMPUTED(COMPUTED_ID) OPERANDS(OPERAND_ID) MASKS(MASK_ID) STATISTICS(STATISTIC_ID) PRECISION_FIGURES(TALLY_ID)
+        QUANTIZED_SIDES(QUANTIZED_ID) QUANTIZED_FIGURES(FIGURE_ID) ERROR_FIGURES(ERROR_ID)
+            ERROR_TENSORS(ERROR_TENSOR_ID) EXACT_RESULTS(EXACT_ID) DOCUMENTS(DOCUMENT_ID) LATENT_STEPS(LATENT_ID)
+                STEPS(STEP_ID) GRADIENTS(GRADIENT_ID) UPDATES(UPDATE_ID)
+#undef TALLY_ID
 #undef EXACT_ID
 #undef GRADIENT_ID
 #undef UPDATE_ID
@@ -231,7 +239,7 @@ enum result_id {
 #undef ERROR_TENSOR_ID
 #undef LATENT_ID
 #undef STEP_ID
-                RESULT_COUNT
+                    RESULT_COUNT
 };
 
 struct result {

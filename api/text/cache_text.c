@@ -148,15 +148,32 @@ static void print_cosines(const struct section_table *p)
     text_table_print(p->out, &table);
 }
 
+static void tell_formats(const struct section_table *p)
+{
+    const struct precision *precision = &p->a->precision;
+    buffer_format(p->out, "precision: formats of the stages, sums %s\n",
+                  precision->pairwise ? "pairwise" : "one term after another");
+    for (size_t x = 0; x < PRECISION_STAGE_COUNT; x++)
+        buffer_format(p->out, "  %-10s  %-11s  1 and the next number differ by %.3g\n",
+                      precision_stage_name((enum precision_stage)x), format_name(precision->stage[x]),
+                      format_ulp(precision->stage[x]));
+    buffer_format(p->out, "  %zu roundings stopped at the largest number, %zu became 0\n", p->reply->tally.saturated,
+                  p->reply->tally.zeroed);
+}
+
 void cache_text_error(const struct section_table *p)
 {
     const struct comparison *c = &p->reply->comparison;
-    if (!p->a->request->quantize.on)
+    if (!p->a->request->quantize.on && !p->a->precision.on)
         return;
-    buffer_string(p->out, "quantization: what the cache costs\n");
-    tell_side(p, &p->a->quantized_k, "k");
-    tell_side(p, &p->a->quantized_v, "v");
-    buffer_string(p->out, "\nerror: differences from the exact result\n");
+    if (p->a->precision.on) {
+        tell_formats(p);
+    } else {
+        buffer_string(p->out, "quantization: what the cache costs\n");
+        tell_side(p, &p->a->quantized_k, "k");
+        tell_side(p, &p->a->quantized_v, "v");
+    }
+    buffer_format(p->out, "\nerror: differences from the %s result\n", p->a->precision.on ? "float64" : "exact");
     put_line(p, "scores", c->scores_max, c->scores_rms);
     put_line(p, "weights", c->weights_max, -1);
     put_line(p, "output", c->output_max, c->output_rms);

@@ -8,7 +8,8 @@
  */
 void cache_text_head(const struct section_table *table);
 
-/* The bill of both sides and the comparison with the exact result. Nothing without `quantize`. */
+/* The bill of both sides and the comparison with the exact result. With
+ * `precision` the formats in place of the bill; nothing without either. */
 void cache_text_error(const struct section_table *table);
 
 #endif

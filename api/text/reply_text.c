@@ -24,7 +24,7 @@ static bool print_part(const struct section_table *p, enum part part)
     const struct section_list *list = &p->reply->sections;
     bool good = true;
     for (size_t x = 1; good && x < list->count; x++)
-        if (list->at[x].result->part == part)
+        if (list->at[x].result->part == part && list->at[x].source != SECTION_NONE)
             good = section_table_write(p, &list->at[x]);
     return good;
 }

@@ -8,15 +8,54 @@
 
 /* --- the exact request --- */
 
+/* A dense copy of t in double; false when there is no memory. */
+static bool widen(struct tensor *t, struct arena *arena, struct error *err)
+{
+    struct tensor wide = tensor_dense(DTYPE_FLOAT64, t->rank, t->shape, NULL);
+    if (!t->data || t->dtype != DTYPE_FLOAT32)
+        return true;
+    size_t width = t->shape[t->rank - 1];
+    double *out = arena_calloc(arena, tensor_count(wide), sizeof *out, err);
+    if (!out)
+        return false;
+    wide.data = out;
+    for (size_t row = 0; row < tensor_count(wide) / width; row++) {
+        size_t at = 0;
+        for (size_t axis = t->rank - 1, rest = row; axis-- > 0; rest /= t->shape[axis])
+            at += rest % t->shape[axis] * t->stride[axis];
+        for (size_t x = 0; x < width; x++)
+            out[row * width + x] = dtype_get(t->dtype, t->data, at + x);
+    }
+    *t = wide;
+    return true;
+}
+
+/* Emulated precision is held against float64, whatever the dtype. */
+static bool widen_request(struct attention *exact, struct arena *arena, struct error *err)
+{
+    const struct mask_sizes sizes = {exact->batch, exact->heads, exact->queries, exact->keys, exact->past};
+    struct attention_request *r = arena_alloc(arena, sizeof *r, err);
+    if (!r)
+        return false;
+    *r = *exact->request;
+    r->dtype = exact->dtype = DTYPE_FLOAT64;
+    exact->request = r;
+    return widen(&exact->q, arena, err) && widen(&exact->k, arena, err) && widen(&exact->v, arena, err) &&
+           widen(&r->w_o, arena, err) && widen(&r->b_o, arena, err) && widen(&r->mask.bias, arena, err) &&
+           mask_prepare(&exact->mask, &r->mask, sizes, DTYPE_FLOAT64, arena, err);
+}
+
 bool compare_exact(const struct attention *a, struct attention *exact, struct arena *arena, struct pool *pool,
                    struct error *err)
 {
-    (void)arena;
-    (void)err;
     *exact = *a;
+    exact->q = a->kept_q;
     exact->k = a->kept_k;
     exact->v = a->kept_v;
     exact->quantized_k.side = exact->quantized_v.side = NULL;
+    exact->precision.on = false;
+    if (a->precision.on && !widen_request(exact, arena, err))
+        return false;
     overflow_foresee(exact, pool);
     return true;
 }
