@@ -51,7 +51,8 @@ static const struct example table[] = {
 
     {"window", "A sliding window",
      "A window of left 1, right 0 shows each token itself and the one before.",
-     "mask.allowed is a band of width 2; with equal scores its weights are halves."},
+     "mask.allowed is a band of width 2; with equal scores its weights are halves, but for the first token, which sees "
+     "itself alone."},
 
     {"alibi", "Near tokens first",
      "ALiBi subtracts slope times distance from each score: no positions are learned, near tokens simply win.",
@@ -66,7 +67,7 @@ static const struct example table[] = {
      "The output is the second row of the-cat to the last digit; present is the past of the next step."},
 
     {"rotary", "Only the distance counts",
-     "Rotary embedding turns q and k by their positions, so that their product depends on the distance alone.",
+     "Rotary embedding turns q and k by their positions: where they stand enters their product as the distance alone.",
      "All tokens are the same, and the scores are equal along each diagonal."},
 
     {"linear", "The softmax removed",
@@ -74,7 +75,8 @@ static const struct example table[] = {
      "weights are the scaled scores: they may be negative and do not sum to 1."},
 
     {"permutation", "Order does not matter without positions",
-     "Without a mask and positions attention is blind to order: rows in another order give the same rows in that order.",
+     "Without a mask and positions attention is blind to order: rows in another order give the same rows, to rounding, in "
+     "that order.",
      "Batch 1 has the tokens of batch 0 as c, a, b; its output has the rows of batch 0 as 2, 0, 1."},
 
     {"empty-row", "A query that may see nothing",

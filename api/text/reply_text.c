@@ -3,6 +3,7 @@
 
 #include "api/text/cache_text.h"
 #include "api/text/equation.h"
+#include "api/text/projection_text.h"
 #include "api/text/section_table.h"
 #include "api/text/text_table.h"
 #include "core/cost.h"
@@ -105,6 +106,8 @@ static bool print_head(const struct section_table *p)
     print_head_title(p);
     bool good = print_part(p, PART_INPUTS);
     cache_text_head(p);
+    if (find_section(p, RESULT_STEPS_SCORES))
+        projection_text_inputs(p);
     good = good && tell_products(p) && print_part(p, PART_MASK) && print_part(p, PART_STEPS);
     if (good && !find_section(p, RESULT_STEPS_WEIGHTS))
         good = print_part(p, PART_WEIGHTS);
@@ -128,6 +131,8 @@ static bool print_packed_output(struct section_table *p)
         section_table_title(p, s);
         good = section_table_rows(p, s, b * p->a->queries, AXIS_QUERY, p->a->queries, SECTION_TABLE_INDENT);
         buffer_string(p->out, "\n");
+        p->b = b;
+        projection_text_output(p);
     }
     return good;
 }

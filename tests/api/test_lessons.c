@@ -178,12 +178,24 @@ START_TEST(alibi_falls_off_by_its_slope)
 }
 END_TEST
 
+/* Whoever reads rows and columns reads words. */
+START_TEST(every_example_has_tokens)
+{
+    for (size_t x = 0; examples_at(x); x++) {
+        json_t *body = json_loads(examples_body(examples_at(x)), 0, NULL);
+        ck_assert_msg(json_object_get(body, "tokens") != NULL, "%s", examples_at(x)->name);
+        json_decref(body);
+    }
+}
+END_TEST
+
 Suite *lessons_suite(void);
 
 Suite *lessons_suite(void)
 {
     Suite *suite = suite_create("examples of the service");
     TCase *tests = tcase_create("all");
+    tcase_add_test(tests, every_example_has_tokens);
     tcase_add_test(tests, each_runs_and_is_described);
     tcase_add_test(tests, the_list_names_them_all);
     tcase_add_loop_test(tests, what_the_sentences_say_is_shown, 0, (int)(sizeof shown / sizeof *shown));

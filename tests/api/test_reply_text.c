@@ -230,6 +230,24 @@ START_TEST(projected_output_comes_after_the_heads)
 }
 END_TEST
 
+/* Each number of a projection and of the projected output stands there as a sum. */
+START_TEST(products_with_weights_are_written_out)
+{
+    char *text =
+        print("{\"tokens\":[\"a\"],\"x\":[[1,2]],\"heads\":2,\"w_q\":[[1,0],[0,1]],\"b_q\":[3,4],\"w_k\":[[1,0],[0,1]],"
+              "\"w_v\":[[0.5,0],[0,1]],\"w_o\":[[2],[10]],\"b_o\":[0.5],\"include\":[\"output\",\"steps\"]}");
+    CHECK_ORDER(text, "=== head 0 ===", "q = x . w_q + b_q\n  q of a, feature 0 = 1*1 + 2*0 + 3 = 4.000\n",
+                "v = x . w_v\n  v of a, feature 0 = 1*0.5 + 2*0 = 0.500\n",
+                "=== head 1 ===", "  q of a, feature 0 = 1*0 + 2*1 + 4 = 6.000\n",
+                "output, from the sums of the heads side by side\n",
+                "  a, feature 0 = 0.500*2 + 2.000*10 + 0.5 = 21.500\n");
+    free(text);
+    text = print("{\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"include\":[\"output\"]}");
+    ck_assert_ptr_null(strstr(text, "x . w_q"));
+    free(text);
+}
+END_TEST
+
 START_TEST(base64_has_no_text)
 {
     struct exchange x =
@@ -313,6 +331,7 @@ Suite *reply_text_suite(void)
     tcase_add_test(tests, a_streamed_size_is_told_from_its_first_rows);
     tcase_add_loop_test(tests, options_are_told, 0, (int)(sizeof told / sizeof *told));
     tcase_add_test(tests, projected_output_comes_after_the_heads);
+    tcase_add_test(tests, products_with_weights_are_written_out);
     tcase_add_test(tests, base64_has_no_text);
     tcase_add_loop_test(tests, labels_are_safe_and_measured, 0, (int)(sizeof labels / sizeof *labels));
     tcase_add_test(tests, a_label_of_marks_alone_has_an_end);
