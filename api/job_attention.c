@@ -107,8 +107,6 @@ static double count_flops(const struct job *job)
 {
     const struct attention *a = &read_state(job)->attention;
     double flops = cost_count(a, cost_own(a)).total + way_back_flops(a);
-    if (a->request->latent.on)
-        flops += latent_flops(a);
     if (a->precision.on)
         flops *= 20;             /* each operation is several, and all is done four times */
     if (a->request->quantize.on) /* the exact result, and both once more to compare them */

@@ -43,10 +43,25 @@ enum cost_step {
 
 const char *cost_step_name(enum cost_step step);
 
-/* How queries share keys and values. latent > 0: one latent vector of that width and a rotary key for all heads. */
+/* How queries share keys and values. latent > 0: one latent vector of that width and a rotary key for all heads; where
+ * it is expanded, scores and mixes are those of heads. single: one head as wide as all of them. */
 struct cost_layout {
     size_t kv_heads;
     size_t latent, rotary;
+    bool expanded, single;
+    const char *formula; /* of the numbers kept for a token and layer */
+};
+
+/* What a cache costs in a model: all its layers, tokens of context, sequences. */
+struct cost_plan {
+    bool on;
+    size_t layers, context, sequences; /* 0: not given: 1, the keys of the request, 1 */
+    double bytes_per_number;           /* 0: not given: 2 */
+    double memory_bytes;               /* 0: not given */
+};
+
+struct cost_cache {
+    double bytes_per_token, bytes, sequences_that_fit; /* of all layers; of all sequences */
 };
 
 /* The request's own layout, and others beside it. Grouped: its own kv_heads where those are groups (1 < G < H), else
@@ -55,6 +70,7 @@ struct cost_layout cost_own(const struct attention *a);
 struct cost_layout cost_multi_head(const struct attention *a);
 struct cost_layout cost_grouped_query(const struct attention *a);
 struct cost_layout cost_multi_query(void);
+struct cost_layout cost_single_head(void);
 struct cost_layout cost_latent(const struct attention *a);
 
 /* Counts are whole numbers; in double, so that none overflows. */
@@ -66,5 +82,8 @@ struct cost {
 };
 
 struct cost cost_count(const struct attention *a, struct cost_layout layout);
+
+/* The cache of a layout in a model. */
+struct cost_cache cost_plan_cache(const struct attention *a, struct cost cost, const struct cost_plan *plan);
 
 #endif

@@ -30,33 +30,49 @@ static void write_flops(struct writer *w, const struct cost *cost)
     writer_object_end(w);
 }
 
-static void write_layout(struct writer *w, const char *name, const struct attention *a, struct cost_layout layout)
+static void write_plan(struct writer *w, const struct attention *a, struct cost cost, const struct cost_plan *plan)
+{
+    struct cost_cache cache = cost_plan_cache(a, cost, plan);
+    writer_member_real(w, "bytes_per_token", cache.bytes_per_token);
+    writer_member_real(w, "cache_bytes", cache.bytes);
+    if (plan->memory_bytes > 0)
+        writer_member_real(w, "sequences_that_fit", cache.sequences_that_fit);
+}
+
+static void write_layout(struct writer *w, const char *name, const struct attention *a, struct cost_layout layout,
+                         const struct cost_plan *plan)
 {
     struct cost cost = cost_count(a, layout);
     writer_key(w, name);
     writer_object_begin(w);
-    writer_member_integer(w, "heads", (int64_t)a->heads);
+    writer_member_integer(w, "heads", layout.single ? 1 : (int64_t)a->heads);
     if (layout.latent) {
         writer_member_integer(w, "latent_width", (int64_t)layout.latent);
         writer_member_integer(w, "rotary_width", (int64_t)layout.rotary);
     } else {
         writer_member_integer(w, "kv_heads", (int64_t)layout.kv_heads);
     }
+    writer_member_string(w, "formula", layout.formula);
+    writer_member_real(w, "numbers_per_token", cost.cache_per_token);
     write_flops(w, &cost);
     write_bytes(w, "score_bytes", cost.scores);
     write_bytes(w, "cache_bytes_per_token", cost.cache_per_token);
-    write_bytes(w, "cache_bytes", cost.cache);
+    if (plan->on)
+        write_plan(w, a, cost, plan);
+    else
+        write_bytes(w, "cache_bytes", cost.cache);
     writer_object_end(w);
 }
 
-void cost_json_write(struct writer *w, const struct attention *a)
+void cost_json_write(struct writer *w, const struct attention *a, const struct cost_plan *plan)
 {
     writer_object_begin(w);
-    write_layout(w, "request", a, cost_own(a));
-    write_layout(w, "multi_head", a, cost_multi_head(a));
-    write_layout(w, "grouped_query", a, cost_grouped_query(a));
-    write_layout(w, "multi_query", a, cost_multi_query());
-    write_layout(w, "latent", a, cost_latent(a));
+    write_layout(w, "request", a, cost_own(a), plan);
+    write_layout(w, "multi_head", a, cost_multi_head(a), plan);
+    write_layout(w, "grouped_query", a, cost_grouped_query(a), plan);
+    write_layout(w, "multi_query", a, cost_multi_query(), plan);
+    write_layout(w, "single_head", a, cost_single_head(), plan);
+    write_layout(w, "latent", a, cost_latent(a), plan);
     writer_object_end(w);
 }
 
@@ -65,10 +81,14 @@ void cost_json_write(struct writer *w, const struct attention *a)
 void cost_json_schema(struct writer *w)
 {
     static const char schema[] =
-        "{\"type\":\"object\",\"description\":\"by layout: request, multi_head, grouped_query, multi_query, latent\","
+        "{\"type\":\"object\",\"description\":\"by layout: request, multi_head, grouped_query, multi_query, "
+        "single_head, latent\","
         "\"additionalProperties\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
         "\"heads\":{\"type\":\"integer\"},\"kv_heads\":{\"type\":\"integer\"},\"latent_width\":{\"type\":\"integer\"},"
         "\"rotary_width\":{\"type\":\"integer\"},\"flops\":" NUMBERS ",\"score_bytes\":" NUMBERS
-        ",\"cache_bytes_per_token\":" NUMBERS ",\"cache_bytes\":" NUMBERS "}}}";
+        ",\"cache_bytes_per_token\":" NUMBERS ",\"cache_bytes\":{\"anyOf\":[" NUMBERS
+        ",{\"type\":\"number\"}]},\"formula\":{\"type\":\"string\"},"
+        "\"numbers_per_token\":{\"type\":\"number\"},\"bytes_per_token\":{\"type\":\"number\"},"
+        "\"sequences_that_fit\":{\"type\":\"number\"}}}}";
     writer_raw(w, schema, strlen(schema));
 }

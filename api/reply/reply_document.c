@@ -17,7 +17,7 @@ static size_t count_none(const struct options *o, const struct attention *a)
 
 static void write_cost(struct writer *w, const struct reply *r)
 {
-    cost_json_write(w, r->a);
+    cost_json_write(w, r->a, &r->options->cost);
 }
 
 static void write_readout(struct writer *w, const struct reply *r)

@@ -128,6 +128,11 @@ static bool gives_error(const struct options *o)
     return gives_quantize(o) || gives_precision(o);
 }
 
+static bool gives_cost(const struct options *o)
+{
+    return o->cost.on;
+}
+
 /* The parts that the request brings, whatever `include` says. */
 static void find_implied(const struct options *o, bool implied[PART_COUNT])
 {
@@ -135,7 +140,7 @@ static void find_implied(const struct options *o, bool implied[PART_COUNT])
         [PART_READOUT] = gives_readout,       [PART_LOSS] = gives_loss,
         [PART_ROW_LOSS] = gives_loss,         [PART_UPDATED] = gives_step,
         [PART_QUANTIZATION] = gives_quantize, [PART_ERROR] = gives_error,
-        [PART_ULP] = gives_precision,
+        [PART_ULP] = gives_precision,         [PART_COST] = gives_cost,
     };
     for (size_t p = 0; p < PART_COUNT; p++)
         implied[p] = gives[p] && gives[p](o);
@@ -162,7 +167,8 @@ static size_t find_wanted(const struct options *o, const struct attention *a, en
     for (size_t r = 0; r < RESULT_COUNT; r++) {
         enum result_id id = (enum result_id)r;
         bool named = o->include.part[rows[r].part] || o->include.result[r];
-        if (implied[rows[r].part] ? result_lacks(id, a) != NULL : !named || !include_wants(&o->include, a, id))
+        bool is_there = implied[rows[r].part] && !result_lacks(id, a);
+        if (!is_there && (!named || !include_wants(&o->include, a, id)))
             continue;
         size_t place = find_place(rows, wanted, count, id);
         memmove(&wanted[place + 1], &wanted[place], (count++ - place) * sizeof *wanted);

@@ -146,6 +146,14 @@ static const struct option precision[] = {
 
 #undef FORMAT_NAME
 
+static const struct option cost[] = {
+    {"layers", OPTION_COUNT, "1", AT(cost.layers), .meaning = "of the model", .example = "\"cost\":{\"layers\":32,\"context\":32768}"},
+    {"context", OPTION_COUNT, "the keys of the request", AT(cost.context), .meaning = "tokens of a sequence", .example = "\"cost\":{\"layers\":32,\"context\":32768}"},
+    {"sequences", OPTION_COUNT, "1", AT(cost.sequences), .meaning = "at one time", .example = "\"cost\":{\"layers\":32,\"context\":32768,\"sequences\":4}"},
+    {"bytes_per_number", OPTION_NUMBER, "2", FROM(0), .above = true, AT(cost.bytes_per_number), .meaning = "of the cache", .example = "\"cost\":{\"layers\":32,\"context\":32768,\"bytes_per_number\":1}"},
+    {"memory_bytes", OPTION_NUMBER, "", FROM(0), .above = true, AT(cost.memory_bytes), .meaning = "for the cache: the bill says how many sequences fit", .example = "\"cost\":{\"layers\":32,\"context\":32768,\"memory_bytes\":8e10}"},
+};
+
 static const struct option past[] = {
     {"k", OPTION_TENSOR, "", AT(attention.past_k), .shape = "[p][d_k], [h_kv][p][d_k] or [b][h_kv][p][d_k]", .meaning = "earlier keys, already rotated, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
     {"v", OPTION_TENSOR, "", AT(attention.past_v), .shape = "[p][d_v], [h_kv][p][d_v] or [b][h_kv][p][d_v]", .meaning = "earlier values, split by heads", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
@@ -200,6 +208,7 @@ static const struct option attention[] = {
     {"past", OPTION_OBJECT, "", .inner = &past_table, GIVEN(attention.has_past), .meaning = "earlier keys and values, put before k and v, as `present` returns them", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
     {"quantize", OPTION_OBJECT, "", INNER("Quantize", quantize), GIVEN(attention.quantize.on), .meaning = "keys and values of the cache in few bits; the reply tells what that loses", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"v\":{\"method\":\"affine\",\"bits\":4}}"},
     {"precision", OPTION_PROFILE, "", PROFILES, INNER("Precision", precision), GIVEN(attention.precision.on), .meaning = "the arithmetic of kernels, emulated in small heads; the reply tells how far that is from float64", .example = "\"precision\":\"bf16-kernel\""},
+    {"cost", OPTION_OBJECT, "", INNER("Cost", cost), GIVEN(cost.on), .meaning = "a model to make the bill for; brings `cost` into the reply", .example = "\"cost\":{\"layers\":32,\"context\":32768,\"sequences\":1,\"memory_bytes\":8e10}"},
     {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax", "mask_with_zero"), AT(attention.variant), .meaning = "all but the first are counterexamples: Q (K^T V); zeroing weights after softmax; hiding scores with 0", .example = "\"variant\":\"linear\""},
     {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
     {"backward", OPTION_OBJECT, "", INNER("Backward", backward), GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},

@@ -5,6 +5,7 @@
 #include "api/json/style.h"
 #include "api/request/include.h"
 #include "api/request/option.h"
+#include "core/cost.h"
 #include "core/request.h"
 
 /* What explain tells: one query and one key. */
@@ -40,6 +41,7 @@ struct options {
     bool has_step;
     double rate; /* of the step */
     struct readout_options readout;
+    struct cost_plan cost;
     bool has_include;
     struct include include;
     struct style style;

@@ -159,31 +159,59 @@ static void print_readout(const struct section_table *p)
     }
 }
 
-static void put_bill(struct text_table *g, const char *label, const struct attention *a, struct cost_layout layout)
+#define BILL_COLUMNS 5
+
+/* A column of numbers: with a plan of the model they are its bytes, else those of the request. */
+static void put_bill(const struct section_table *p, struct text_table *g, const char *label, struct cost_layout layout)
 {
-    struct cost cost = cost_count(a, layout);
-    const double cells[] = {cost.total, 4 * cost.scores, 4 * cost.cache_per_token, 4 * cost.cache, 2 * cost.cache};
+    const struct cost_plan *plan = &p->options->cost;
+    struct cost cost = cost_count(p->a, layout);
+    struct cost_cache cache = cost_plan_cache(p->a, cost, plan);
+    const double request[BILL_COLUMNS] = {cost.total, 4 * cost.scores, 4 * cost.cache_per_token, 4 * cost.cache,
+                                          2 * cost.cache};
+    const double model[BILL_COLUMNS] = {cost.total, cost.cache_per_token, cache.bytes_per_token, cache.bytes,
+                                        cache.sequences_that_fit};
+    const double *cells = plan->on ? model : request;
     snprintf(g->row[g->rows], TOKEN_LABEL_TEXT, "%s", label);
-    for (size_t c = 0; c < 5; c++)
+    for (size_t c = 0; c < g->columns; c++)
         snprintf(g->cell[g->rows][c], DECIMAL_TEXT_SIZE, cells[c] < 1e9 ? "%.0f" : "%.3e", cells[c]);
     g->rows++;
 }
 
+static void name_bill(const struct section_table *p, struct text_table *g)
+{
+    static const char *const request[BILL_COLUMNS] = {"operations", "score bytes", "cache/token", "cache",
+                                                      "cache, 16 bit"};
+    static const char *const model[BILL_COLUMNS] = {"operations", "numbers/token", "bytes/token", "cache",
+                                                    "sequences fit"};
+    const struct cost_plan *plan = &p->options->cost;
+    g->columns = g->all_columns = plan->on && !(plan->memory_bytes > 0) ? BILL_COLUMNS - 1 : BILL_COLUMNS;
+    for (size_t c = 0; c < g->columns; c++)
+        snprintf(g->column[c], TOKEN_LABEL_TEXT, "%s", plan->on ? model[c] : request[c]);
+    if (plan->on)
+        buffer_format(p->out, "cost   (bytes of all %zu layers, %zu tokens)\n", plan->layers ? plan->layers : 1,
+                      plan->context ? plan->context : p->a->keys);
+    else
+        buffer_string(p->out, "cost   (bytes in float32)\n");
+}
+
 static void print_bill(const struct section_table *p)
 {
-    static const char *const columns[] = {"operations", "score bytes", "cache/token", "cache", "cache, 16 bit"};
-    struct text_table g = {.indent = SECTION_TABLE_INDENT, .columns = 5, .all_columns = 5};
-    for (size_t c = 0; c < 5; c++)
-        snprintf(g.column[c], TOKEN_LABEL_TEXT, "%s", columns[c]);
-    buffer_string(p->out, "cost   (bytes in float32)\n");
-    put_bill(&g, "request", p->a, (struct cost_layout){.kv_heads = p->a->kv_heads});
-    put_bill(&g, "multi-head", p->a, cost_multi_head(p->a));
-    put_bill(&g, "grouped-query", p->a, cost_grouped_query(p->a));
-    put_bill(&g, "multi-query", p->a, cost_multi_query());
-    put_bill(&g, "latent", p->a, cost_latent(p->a));
+    const struct cost_layout latent = cost_latent(p->a);
+    struct text_table g = {.indent = SECTION_TABLE_INDENT};
+    name_bill(p, &g);
+    put_bill(p, &g, "request", cost_own(p->a));
+    put_bill(p, &g, "multi-head", cost_multi_head(p->a));
+    put_bill(p, &g, "grouped-query", cost_grouped_query(p->a));
+    put_bill(p, &g, "multi-query", cost_multi_query());
+    put_bill(p, &g, "one wide head", cost_single_head());
+    put_bill(p, &g, "latent", latent);
     g.all_rows = g.rows;
     text_table_print(p->out, &g);
-    buffer_string(p->out, "\n");
+    buffer_format(
+        p->out,
+        "  numbers kept for a token and layer: multi-head %s, grouped-query %s,\n  multi-query %s, latent %s\n\n",
+        cost_multi_head(p->a).formula, cost_grouped_query(p->a).formula, cost_multi_query().formula, latent.formula);
 }
 
 static const char *plural(size_t count, const char *one, const char *many)
@@ -233,7 +261,7 @@ bool reply_text_write(const struct reply *r, struct buffer *out)
     print_first_line(&p);
     bool good = print_heads(&p) && print_packed_output(&p);
     cache_text_error(&p);
-    if (r->options->include.part[PART_COST])
+    if (r->options->include.part[PART_COST] || r->options->cost.on)
         print_bill(&p);
     if (r->options->readout_tokens.values)
         print_readout(&p);

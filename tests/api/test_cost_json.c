@@ -137,6 +137,91 @@ START_TEST(groups_beside_multi_head)
 }
 END_TEST
 
+/* --- a model --- */
+
+static void add_zeros(struct buffer *body, const char *name, int count)
+{
+    buffer_format(body, "\"%s\":[[0", name);
+    for (int x = 1; x < count; x++)
+        buffer_string(body, ",0");
+    buffer_string(body, "]],");
+}
+
+/* 32 layers of 32 heads of 128 on 8, 32768 tokens of 2 bytes a number: 17.18 GB, grouped 4.29 GB, as published. */
+START_TEST(a_model_as_published)
+{
+    struct buffer body = {0};
+    buffer_string(&body, "{");
+    add_zeros(&body, "q", 4096);
+    add_zeros(&body, "k", 1024);
+    add_zeros(&body, "v", 1024);
+    buffer_append(
+        &body,
+        "\"heads\":32,\"kv_heads\":8,\"include\":[\"output\"],\"cost\":{\"layers\":32,\"context\":32768,"
+        "\"memory_bytes\":8e10}}",
+        sizeof "\"heads\":32,\"kv_heads\":8,\"include\":[\"output\"],\"cost\":{\"layers\":32,\"context\":32768,"
+               "\"memory_bytes\":8e10}}");
+    json_t *r = exchange_reply(body.data);
+    check_number(r, "multi_head.cache_bytes", 17179869184);
+    check_number(r, "multi_head.sequences_that_fit", 4);
+    check_number(r, "grouped_query.cache_bytes", 4294967296);
+    check_number(r, "grouped_query.sequences_that_fit", 18);
+    check_number(r, "request.cache_bytes", 4294967296);
+    check_number(r, "request.numbers_per_token", 2048);
+    check_number(r, "latent.latent_width", 512);
+    check_number(r, "latent.rotary_width", 64);
+    check_number(r, "latent.numbers_per_token", 576);
+    check_number(r, "latent.bytes_per_token", 576 * 32 * 2);
+    json_decref(r);
+    buffer_free(&body);
+}
+END_TEST
+
+/* the-cat: d_k 4, so 16 + 2 numbers a token, 36 bytes in 16 bits */
+START_TEST(a_latent_cache_of_a_narrow_head)
+{
+    json_t *r = exchange_reply("{\"q\":[[1,1,1,1]],\"k\":[[1,1,1,1]],\"v\":[[1,1,1,1]],\"include\":[\"cost\"]}");
+    check_number(r, "latent.numbers_per_token", 18);
+    check_number(r, "latent.cache_bytes_per_token.float16", 36);
+    json_decref(r);
+}
+END_TEST
+
+/* One head as wide as four: the same products, a quarter of the exponentials, the same cache. */
+START_TEST(heads_cost_no_products)
+{
+    json_t *r = bill("");
+    check_number(r, "single_head.heads", 1);
+    check_number(r, "single_head.flops.scores", 2 * 24 * 2);
+    check_number(r, "single_head.flops.output", 2 * 24 * 1);
+    check_number(r, "single_head.flops.exp", 6);
+    check_number(r, "single_head.numbers_per_token", 4 * (2 + 1));
+    check_number(r, "multi_head.numbers_per_token", 4 * (2 + 1));
+    ck_assert_str_eq(json_string_value(exchange_at(r, "cost.multi_query.formula")), "d_k + d_v");
+    json_decref(r);
+}
+END_TEST
+
+/* The request's own widths, and the products of its form. */
+START_TEST(latent_requests_have_their_own_bill)
+{
+    static const char form[] =
+        "{\"x\":[[1,2]],\"heads\":2,\"latent\":{\"w_dkv\":[[1,0,1],[0,1,1]],\"w_kr\":[[1,0],[0,1]],"
+        "\"w_uk\":[[1,1],[1,1],[1,1]],\"w_uv\":[[1,1],[1,1],[1,1]],\"w_q\":[[1,1,1,1,1,1],"
+        "[1,1,1,1,1,1]],\"form\":\"%s\"},\"include\":[\"cost\"]}";
+    char body[400];
+    for (int absorbed = 0; absorbed < 2; absorbed++) {
+        snprintf(body, sizeof body, form, absorbed ? "absorbed" : "expanded");
+        json_t *r = exchange_reply(body);
+        check_number(r, "request.numbers_per_token", 3 + 2);
+        check_number(r, "request.flops.scores", 2 * 2 * (absorbed ? 5 : 3));
+        check_number(r, "request.flops.projections", 2 * (12 + 6 + 4 + 6 + 6));
+        ck_assert_str_eq(json_string_value(exchange_at(r, "cost.request.formula")), "d_c + d_r");
+        json_decref(r);
+    }
+}
+END_TEST
+
 Suite *cost_json_suite(void);
 
 Suite *cost_json_suite(void)
@@ -149,6 +234,10 @@ Suite *cost_json_suite(void)
     tcase_add_test(tests, every_count_is_a_whole_number);
     tcase_add_test(tests, latent_cache_of_the_cat);
     tcase_add_loop_test(tests, groups_beside_multi_head, 0, (int)(sizeof divisors / sizeof *divisors));
+    tcase_add_test(tests, a_model_as_published);
+    tcase_add_test(tests, a_latent_cache_of_a_narrow_head);
+    tcase_add_test(tests, heads_cost_no_products);
+    tcase_add_test(tests, latent_requests_have_their_own_bill);
     suite_add_tcase(suite, tests);
     return suite;
 }
