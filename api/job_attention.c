@@ -149,6 +149,8 @@ static bool compute(struct job *job, struct pool *pool, const atomic_bool *cance
     struct attention_job *s = state_of(job);
     return attention_prepare(&s->attention, job->arena, pool, err) &&
            (!s->attention.inner || !shows_keys(job) || latent_expand(&s->attention, job->arena, pool, err)) &&
+           (!section_find(&s->reply.sections, RESULT_STEPS_CONTRIBUTION_NORMS) ||
+            attention_norms(&s->attention, job->arena, err)) &&
            reply_compute(&s->reply, pool, cancel, job->arena, err);
 }
 

@@ -21,6 +21,9 @@ struct attention {
     enum dtype dtype;
     size_t batch, heads, kv_heads, queries, keys, past, d_k, d_v;
     size_t d_out;              /* width of an output row as returned: d_v, heads * d_v (packed) or the columns of w_o */
+    size_t tiles;              /* of the request's `tile_keys` keys each; 0: no tiles */
+    const double *norms;       /* attention_norms; NULL: none */
+    size_t d_model;            /* columns of x, 0 without one */
     size_t vocabulary;         /* columns of readout_w */
     bool has_batch, has_heads; /* the reply has these axes */
     bool packed;               /* output is [b][n][heads * d_v] */
@@ -90,6 +93,13 @@ bool attention_block_run(const struct attention *a, size_t block, const struct a
  * row i of DROPPED where there is dropout, of WEIGHTS otherwise. */
 void attention_products(const struct attention *a, size_t b, size_t h, size_t i, void *out);
 void attention_contributions(const struct attention *a, size_t b, size_t h, const void *weights, void *out);
+
+/* Makes CONTRIBUTION_NORMS possible: a->norms [b][H][m] becomes the length of each value as head h sees it, through its
+ * rows of w_o where there is one. */
+bool attention_norms(struct attention *a, struct arena *arena, struct error *err);
+
+/* out[b][H][n][d_out] = each head's output through its rows of w_o, before the sum over heads. */
+void attention_head_outputs(const struct attention *a, const void *merged, void *out);
 
 /* [b][n][d_out] = [b][n][h][e] W_o + b_o. `merged` and `out` are dense. ERROR_INVALID on overflow. */
 bool attention_project_output(const struct attention *a, const void *merged, void *out, struct pool *pool,

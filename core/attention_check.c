@@ -3,6 +3,7 @@
 
 #include "core/blas.h"
 #include "core/inputs_check.h"
+#include "core/rows.h"
 #include "core/shape_error.h"
 
 #include <math.h>
@@ -138,6 +139,26 @@ static bool check_quantize(struct attention *a, struct error *err)
     return good;
 }
 
+/* Tiles are shown step by step, so only where all of a head is small; they need the softmax that they compute. */
+static bool check_tiles(const struct attention *a, struct error *err)
+{
+    enum variant variant = a->request->variant;
+    if (!a->tiles)
+        return true;
+    if (a->request->precision.on)
+        return error_set(err, ERROR_INVALID, "tiles",
+                         "tiles run in the dtype; precision rounds every step: give one of them.");
+    if (variant == VARIANT_LINEAR || variant == VARIANT_MASK_AFTER_SOFTMAX)
+        return error_set(err, ERROR_INVALID, "tiles",
+                         "tiles are how a softmax over the visible keys runs; variant %s has none.",
+                         variant == VARIANT_LINEAR ? "linear" : "mask_after_softmax");
+    return rows_are_small(a) ||
+           error_set(
+               err, ERROR_INVALID, "tiles",
+               "tiles shows heads of at most %zu products, queries * keys * (d_k + d_v); this one has %zu * %zu * %zu.",
+               (size_t)ROWS_SMALL_TERMS, a->queries, a->keys, a->d_k + a->d_v);
+}
+
 static bool check_options(struct attention *a, struct error *err)
 {
     const struct attention_request *r = a->request;
@@ -148,6 +169,7 @@ static bool check_options(struct attention *a, struct error *err)
     good &= check_readout(a, err);
     good &= check_quantize(a, err);
     good &= precision_check(a, err);
+    good &= check_tiles(a, err);
     if (r->sinks.values && r->sinks.count != a->heads)
         good = error_set(err, ERROR_INVALID, "sinks", "sinks has %zu entries; there are %zu heads.", r->sinks.count,
                          a->heads);
@@ -176,6 +198,8 @@ bool attention_check(struct attention *a, const struct attention_request *r, str
         return false;
     a->queries = a->q.shape[2];
     a->keys = a->past + a->k.shape[2];
+    a->tiles = r->tile_keys ? (a->keys - 1) / r->tile_keys + 1 : 0;
+    a->d_model = r->x.data ? r->x.shape[r->x.rank - 1] : 0;
     a->vocabulary = r->readout_w.data && r->readout_w.rank == 2 ? r->readout_w.shape[1] : 0;
     a->scale = r->has_scale ? r->scale : 1 / sqrt((double)a->d_k);
     return check_axes(a, err) && check_options(a, err);
@@ -208,6 +232,11 @@ static bool has_head_keys(const struct attention_request *r)
     return !r->latent.on || !r->latent.absorbed;
 }
 
+static bool has_tiles(const struct attention_request *r)
+{
+    return r->tile_keys > 0;
+}
+
 static const struct {
     enum quantity_trait trait;
     bool (*met)(const struct attention_request *r);
@@ -219,6 +248,7 @@ static const struct {
     {NEEDS_BIAS, has_bias, "mask.bias or mask.alibi would bring it"},
     {NEEDS_DROPOUT, has_dropout, "dropout would bring it"},
     {NEEDS_HEAD_KEYS, has_head_keys, "the absorbed form of latent has no keys of heads; the expanded one has"},
+    {NEEDS_TILES, has_tiles, "tiles would bring it"},
 };
 
 const char *attention_lacks(const struct attention *a, enum quantity quantity)

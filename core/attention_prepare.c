@@ -153,6 +153,48 @@ bool attention_prepare(struct attention *a, struct arena *arena, struct pool *po
     return true;
 }
 
+/* --- heads apart --- */
+
+/* Value j as head h returns it: through its rows of w_o, or as it is. */
+static double output_norm(const struct attention *a, size_t b, size_t h, size_t j)
+{
+    const struct tensor w = a->request->w_o;
+    size_t v = b * a->v.stride[0] + h / (a->heads / a->kv_heads) * a->v.stride[1] + j * a->v.stride[2];
+    double squares = 0;
+    for (size_t o = 0; o < (w.data ? w.shape[1] : a->d_v); o++) {
+        double y = w.data ? 0 : dtype_get(a->dtype, a->v.data, v + o);
+        for (size_t t = 0; w.data && t < a->d_v; t++)
+            y += dtype_get(a->dtype, a->v.data, v + t) * dtype_get(a->dtype, w.data, (h * a->d_v + t) * w.shape[1] + o);
+        squares += y * y;
+    }
+    return sqrt(squares);
+}
+
+bool attention_norms(struct attention *a, struct arena *arena, struct error *err)
+{
+    size_t count = a->batch * a->heads * a->keys;
+    double *norms = arena_calloc(arena, count, sizeof *norms, err);
+    for (size_t x = 0; norms && x < count; x++)
+        norms[x] = output_norm(a, x / a->keys / a->heads, x / a->keys % a->heads, x % a->keys);
+    a->norms = norms;
+    return norms != NULL;
+}
+
+void attention_head_outputs(const struct attention *a, const void *merged, void *out)
+{
+    const struct tensor w = a->request->w_o;
+    size_t size = dtype_size(a->dtype);
+    size_t width = a->heads * a->d_v;
+    for (size_t x = 0; x < a->batch * a->heads; x++) {
+        size_t b = x / a->heads;
+        size_t h = x % a->heads;
+        blas_product(a->dtype, BLAS_PLAIN, a->queries, w.shape[1], a->d_v,
+                     (const char *)merged + (b * a->queries * width + h * a->d_v) * size, width,
+                     (const char *)w.data + h * a->d_v * w.shape[1] * size, w.shape[1],
+                     (char *)out + x * a->queries * w.shape[1] * size, w.shape[1]);
+    }
+}
+
 bool attention_project_output(const struct attention *a, const void *merged, void *out, struct pool *pool,
                               struct error *err)
 {

@@ -26,7 +26,9 @@
     X(FEATURE_LATENT, "feature", latent.d_c, true) \
     X(FEATURE_QUERY_LATENT, "feature", latent.d_cq, true) \
     X(FEATURE_NOPE, "feature", latent.d_n, true) \
-    X(FEATURE_ROPE, "feature", latent.d_r, true)
+    X(FEATURE_ROPE, "feature", latent.d_r, true) \
+    X(TILE, "tile", tiles, true) \
+    X(MODEL_FEATURE, "feature", d_model, true)
 
 enum axis {
     AXIS_NONE,
@@ -51,6 +53,14 @@ enum axis {
     { \
         AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_FEATURE_V \
     }
+#define PER_TILE \
+    { \
+        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_TILE \
+    }
+#define PER_TILE_FEATURE_V \
+    { \
+        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_TILE, AXIS_FEATURE_V \
+    }
 #define PER_PAIR_FEATURE_K \
     { \
         AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY, AXIS_FEATURE_K \
@@ -72,6 +82,7 @@ enum quantity_trait {
     IS_INDEX = 64,         /* doubles, whatever the dtype: float32 does not hold every index */
     IS_TERMS = 128,        /* not computed with the rows: attention_products, attention_contributions */
     IS_FROM_RUN = 256,     /* from attention_run alone, never again from a block */
+    NEEDS_TILES = 1024,
 };
 
 /* id, name, axes, traits, formula. Hidden cells: -inf in biased (where the bias hides), masked, shifted; 0 in exp and
@@ -88,7 +99,12 @@ enum quantity_trait {
     X(ENTROPY_BITS, "entropy_bits", PER_QUERY, NEEDS_SOFTMAX, "entropy_bits = -sum of w * log2 w") \
     X(ARGMAX_KEY, "argmax_key", PER_QUERY, NEEDS_SOFTMAX | IS_INDEX, "argmax_key = the key of the largest weight") \
     X(MAX_WEIGHT, "max_weight", PER_QUERY, NEEDS_SOFTMAX, "max_weight = the largest weight") \
-    X(WEIGHT_SUM, "weight_sum", PER_QUERY, NEEDS_SOFTMAX, "weight_sum = sum of the weights")
+    X(WEIGHT_SUM, "weight_sum", PER_QUERY, NEEDS_SOFTMAX, "weight_sum = sum of the weights") \
+    X(EFFECTIVE_KEYS, "effective_keys", PER_QUERY, NEEDS_SOFTMAX, "effective_keys = (sum of w)^2 / sum of w^2") \
+    X(JACOBIAN_TRACE, "jacobian_trace", PER_QUERY, NEEDS_SOFTMAX, "jacobian_trace = sum of w * (1 - w)") \
+    X(JACOBIAN_NORM, "jacobian_norm", PER_QUERY, NEEDS_SOFTMAX, "jacobian_norm = the size of diag(w) - w w^T") \
+    X(SCORE_MEAN, "score_mean", PER_QUERY, NEEDS_SOFTMAX, "score_mean = mean of scaled over the visible keys") \
+    X(SCORE_VARIANCE, "score_variance", PER_QUERY, NEEDS_SOFTMAX, "score_variance = their variance")
 
 /* In the order in which they happen. */
 #define STEPS(X) \
@@ -99,13 +115,25 @@ enum quantity_trait {
     X(CAPPED, "capped", PER_PAIR, NEEDS_SOFTMAX | NEEDS_SOFTCAP, "capped = softcap * tanh(scaled / softcap)") \
     X(BIASED, "biased", PER_PAIR, NEEDS_SOFTMAX | NEEDS_BIAS, "biased = capped + bias") \
     X(MASKED, "masked", PER_PAIR, NEEDS_SOFTMAX, "masked = biased, hidden keys -inf") \
+    X(EXP_UNSHIFTED, "exp_unshifted", PER_PAIR, NEEDS_SOFTMAX | IS_OPT_IN, "exp_unshifted = e^masked") \
+    X(ROW_SUM_UNSHIFTED, "row_sum_unshifted", PER_QUERY, NEEDS_SOFTMAX | IS_OPT_IN, \
+      "row_sum_unshifted = sum of exp_unshifted") \
     X(ROW_MAX, "row_max", PER_QUERY, NEEDS_SOFTMAX, "row_max = the largest of the row") \
     X(SHIFTED, "shifted", PER_PAIR, NEEDS_SOFTMAX, "shifted = masked - row_max") \
     X(EXP, "exp", PER_PAIR, NEEDS_SOFTMAX, "exp = e^shifted") \
     X(ROW_SUM, "row_sum", PER_QUERY, NEEDS_SOFTMAX, "row_sum = sum of exp") \
     X(WEIGHTS, "weights", PER_PAIR, 0, "weights = exp / row_sum") \
     X(DROPPED, "dropped", PER_PAIR, NEEDS_SOFTMAX | NEEDS_DROPOUT, "dropped = weights, some 0, the others / (1 - p)") \
-    X(CONTRIBUTIONS, "contributions", PER_PAIR_FEATURE_V, IS_OPT_IN | IS_TERMS, "contributions = weight * v")
+    X(CONTRIBUTIONS, "contributions", PER_PAIR_FEATURE_V, IS_OPT_IN | IS_TERMS, "contributions = weight * v") \
+    X(CONTRIBUTION_NORMS, "contribution_norms", PER_PAIR, IS_OPT_IN, \
+      "contribution_norms = the length of weight * v, through w_o where there is one") \
+    X(TILE_MAX, "tile_max", PER_TILE, NEEDS_TILES, "tile_max = the largest masked score of the tile") \
+    X(RUNNING_MAX, "running_max", PER_TILE, NEEDS_TILES, "running_max = the largest so far") \
+    X(RESCALE, "rescale", PER_TILE, NEEDS_TILES, "rescale = e^(old running_max - new)") \
+    X(TILE_EXP, "tile_exp", PER_PAIR, NEEDS_TILES, "tile_exp = e^(masked - running_max)") \
+    X(TILE_SUM, "tile_sum", PER_TILE, NEEDS_TILES, "tile_sum = sum of tile_exp in the tile") \
+    X(RUNNING_SUM, "running_sum", PER_TILE, NEEDS_TILES, "running_sum = running_sum * rescale + tile_sum") \
+    X(ACCUMULATOR, "accumulator", PER_TILE_FEATURE_V, NEEDS_TILES, "accumulator = accumulator * rescale + tile_exp . v")
 
 #define QUANTITIES(X) OUTPUTS(X) MASKS(X) STATISTICS(X) STEPS(X)
 

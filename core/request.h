@@ -87,6 +87,7 @@ struct attention_request {
     struct tensor readout_w;
     struct integers ids;     /* [n] or [b][n]: rows of `embedding` that make x (embedding.h) */
     struct tensor embedding; /* [vocabulary][d_model] */
+    size_t tile_keys;        /* keys of a tile, in small heads; 0: none */
     bool sinusoidal;         /* positions are added to x */
     bool backward;           /* the way back is asked for (backward.h); it starts from a loss when has_target */
     bool has_target;

@@ -24,15 +24,15 @@ static int compare_words(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* The last query's numbers of batch b, heads side by side. */
-static void gather_row(const struct scoring *s, const void *output, size_t b)
+/* The numbers of query i of batch b, heads side by side. */
+static void gather_row(const struct scoring *s, const void *output, size_t b, size_t i)
 {
     const struct attention *a = s->a;
     size_t size = dtype_size(a->dtype);
     size_t heads = a->packed ? 1 : a->heads;
     size_t width = s->width / heads;
     for (size_t h = 0; h < heads; h++) {
-        size_t from = ((b * heads + h) * a->queries + a->queries - 1) * width;
+        size_t from = ((b * heads + h) * a->queries + i) * width;
         memcpy((char *)s->row + h * width * size, (const char *)output + from * size, width * size);
     }
 }
@@ -52,14 +52,41 @@ static bool compute_logits(const struct scoring *s, struct readout_word *word, s
     return true;
 }
 
-/* The words are sorted: the first has the maximum. */
-static void share(struct readout_word *word, size_t words)
+/* The first `count` words share the probability; the others get nothing. */
+static void share(struct readout_word *word, size_t words, size_t count, enum readout_stage stage)
 {
     double sum = 0;
+    for (size_t x = 0; x < count; x++)
+        sum += word[x].exp;
     for (size_t x = 0; x < words; x++)
-        sum += word[x].probability = exp(word[x].logit - word[0].logit);
+        word[x].probability = word[x].after[stage] = x < count ? word[x].exp / sum : 0;
+}
+
+/* How many of the likeliest it takes to reach p. */
+static size_t count_reaching(const struct readout_word *word, size_t count, double p)
+{
+    double sum = 0;
+    for (size_t x = 0; x < count; x++) {
+        sum += word[x].probability;
+        if (sum >= p)
+            return x + 1;
+    }
+    return count;
+}
+
+/* The words are sorted: the first has the maximum. */
+static void run_stages(struct readout_word *word, size_t words, const struct readout_options *r)
+{
+    size_t count = words;
     for (size_t x = 0; x < words; x++)
-        word[x].probability /= sum;
+        word[x].exp = exp(word[x].logit / r->temperature - word[0].logit / r->temperature);
+    share(word, words, count, READOUT_TEMPERATURE);
+    if (r->has_top_k && (uint64_t)r->top_k < count)
+        count = (size_t)r->top_k;
+    share(word, words, count, READOUT_TOP_K);
+    if (r->has_top_p)
+        count = count_reaching(word, count, r->top_p);
+    share(word, words, count, READOUT_TOP_P);
 }
 
 static bool make_room(struct scoring *s, struct readout *r, struct arena *arena, struct error *err)
@@ -67,39 +94,73 @@ static bool make_room(struct scoring *s, struct readout *r, struct arena *arena,
     size_t size = dtype_size(s->a->dtype);
     s->row = arena_calloc(arena, s->width, size, err);
     s->logits = s->row ? arena_calloc(arena, s->words, size, err) : NULL;
-    r->word = s->logits ? arena_calloc(arena, r->batch * r->words, sizeof *r->word, err) : NULL;
+    r->word = s->logits ? arena_calloc(arena, r->rows * r->words, sizeof *r->word, err) : NULL;
     return r->word != NULL;
+}
+
+static size_t rows_per_batch(const struct options *o, const struct attention *a)
+{
+    return o->readout.all_rows ? a->queries : 1;
 }
 
 bool readout_compute(struct readout *r, const struct options *o, const struct attention *a, const void *output,
                      struct arena *arena, struct error *err)
 {
     struct scoring s = {.a = a, .words = o->readout_tokens.count, .width = a->request->readout_w.shape[0]};
-    *r = (struct readout){.batch = a->batch, .words = s.words};
+    size_t rows = rows_per_batch(o, a);
+    *r = (struct readout){.rows = a->batch * rows, .words = s.words};
     if (!make_room(&s, r, arena, err))
         return false;
-    for (size_t b = 0; b < a->batch; b++) {
-        struct readout_word *word = r->word + b * r->words;
-        gather_row(&s, output, b);
+    for (size_t row = 0; row < r->rows; row++) {
+        struct readout_word *word = r->word + row * r->words;
+        gather_row(&s, output, row / rows, rows == 1 ? a->queries - 1 : row % rows);
         if (!compute_logits(&s, word, err))
             return false;
         qsort(word, r->words, sizeof *word, compare_words);
-        share(word, r->words);
+        run_stages(word, r->words, &o->readout);
     }
     return true;
 }
 
-static void write_words(const struct readout *r, size_t b, const struct options *o, enum dtype dtype, struct writer *w)
+static void write_number(struct writer *w, const char *name, const struct options *o, enum dtype dtype, double value)
+{
+    writer_key(w, name);
+    array_number(w, &o->style, dtype, value);
+}
+
+static size_t count_stages(const struct readout_options *r)
+{
+    return (size_t)r->has_temperature + r->has_top_k + r->has_top_p;
+}
+
+static void write_after(struct writer *w, const struct options *o, enum dtype dtype, const struct readout_word *word)
+{
+    const struct readout_options *r = &o->readout;
+    if (count_stages(r) == 0)
+        return;
+    writer_key(w, "after");
+    writer_object_begin(w);
+    if (r->has_temperature)
+        write_number(w, "temperature", o, dtype, word->after[READOUT_TEMPERATURE]);
+    if (r->has_top_k)
+        write_number(w, "top_k", o, dtype, word->after[READOUT_TOP_K]);
+    if (r->has_top_p)
+        write_number(w, "top_p", o, dtype, word->after[READOUT_TOP_P]);
+    writer_object_end(w);
+}
+
+static void write_words(const struct readout *r, size_t row, const struct options *o, enum dtype dtype,
+                        struct writer *w)
 {
     writer_array_begin(w);
     for (size_t x = 0; x < r->words; x++) {
-        const struct readout_word *word = &r->word[b * r->words + x];
+        const struct readout_word *word = &r->word[row * r->words + x];
         writer_object_begin(w);
         writer_member_string(w, "token", o->readout_tokens.values[word->index]);
-        writer_key(w, "logit");
-        array_number(w, &o->style, dtype, word->logit);
-        writer_key(w, "probability");
-        array_number(w, &o->style, dtype, word->probability);
+        write_number(w, "logit", o, dtype, word->logit);
+        write_number(w, "exp", o, dtype, word->exp);
+        write_number(w, "probability", o, dtype, word->probability);
+        write_after(w, o, dtype, word);
         writer_object_end(w);
     }
     writer_array_end(w);
@@ -107,27 +168,40 @@ static void write_words(const struct readout *r, size_t b, const struct options 
 
 void readout_write(const struct readout *r, const struct options *o, const struct attention *a, struct writer *w)
 {
+    size_t rows = rows_per_batch(o, a);
     if (a->has_batch)
         writer_array_begin(w);
-    for (size_t b = 0; b < r->batch; b++)
-        write_words(r, b, o, a->dtype, w);
+    for (size_t row = 0; row < r->rows; row++) {
+        if (o->readout.all_rows && row % rows == 0)
+            writer_array_begin(w);
+        write_words(r, row, o, a->dtype, w);
+        if (o->readout.all_rows && (row + 1) % rows == 0)
+            writer_array_end(w);
+    }
     if (a->has_batch)
         writer_array_end(w);
 }
 
 size_t readout_numbers(const struct options *o, const struct attention *a)
 {
-    return 2 * a->batch * o->readout_tokens.count;
+    size_t numbers;
+    return size_multiply(a->batch * rows_per_batch(o, a), o->readout_tokens.count * (3 + count_stages(&o->readout)),
+                         &numbers)
+               ? numbers
+               : (size_t)-1;
 }
 
+#define NUMBER "{\"type\":\"number\"}"
 #define WORDS \
     "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"token\"," \
-    "\"logit\"," \
-    "\"probability\"],\"properties\":{\"token\":{\"type\":\"string\"},\"logit\":{\"type\":\"number\"}," \
-    "\"probability\":{\"type\":\"number\"}}}}"
+    "\"logit\",\"exp\",\"probability\"],\"properties\":{\"token\":{\"type\":\"string\"},\"logit\":" NUMBER \
+    ",\"exp\":" NUMBER ",\"probability\":" NUMBER \
+    ",\"after\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"temperature\":" NUMBER \
+    ",\"top_k\":" NUMBER ",\"top_p\":" NUMBER "}}}}}"
+#define LIST_OF(items) "{\"type\":\"array\",\"items\":" items "}"
 
 void readout_schema(struct writer *w)
 {
-    static const char schema[] = "{\"anyOf\":[" WORDS ",{\"type\":\"array\",\"items\":" WORDS "}]}";
+    static const char schema[] = "{\"anyOf\":[" WORDS "," LIST_OF(WORDS) "," LIST_OF(LIST_OF(WORDS)) "]}";
     writer_raw(w, schema, strlen(schema));
 }

@@ -150,9 +150,30 @@ static bool compare(struct reply *r, struct pool *pool, const atomic_bool *cance
            (!r->a->precision.on || precision_count(r->a, &r->tally, arena, err));
 }
 
+static struct tensor view_rows_after(struct tensor t, size_t first)
+{
+    t.data = (char *)t.data + first * t.stride[2] * dtype_size(t.dtype);
+    return t;
+}
+
 static struct tensor view_of(const struct reply *r, enum result_id id)
 {
+    const struct attention *a = r->a;
+    const size_t by_head[4] = {a->batch, a->heads, a->queries, a->d_out};
+    const size_t by_query[3] = {a->batch, a->queries, a->d_model};
     switch (id) {
+    case RESULT_PRESENT_NEW_K:
+        return view_rows_after(result_tensor(a, RESULT_PRESENT_K), a->past);
+    case RESULT_PRESENT_NEW_V:
+        return view_rows_after(result_tensor(a, RESULT_PRESENT_V), a->past);
+    case RESULT_PRESENT_NEW_LATENT:
+        return view_rows_after(result_tensor(a, RESULT_PRESENT_LATENT), a->past);
+    case RESULT_PRESENT_NEW_ROPE_KEY:
+        return view_rows_after(result_tensor(a, RESULT_PRESENT_ROPE_KEY), a->past);
+    case RESULT_STEPS_EMBEDDED:
+        return tensor_dense(a->dtype, 3, by_query, a->request->x.data);
+    case RESULT_STEPS_HEAD_OUTPUTS:
+        return tensor_dense(a->dtype, 4, by_head, r->head_outputs);
 #define ERROR_VIEW(which, object, name, tensor, axes, title) \
     case RESULT_ERROR_##which: \
         return r->comparison.tensor;
@@ -219,13 +240,26 @@ static bool go_back(struct reply *r, struct pool *pool, const atomic_bool *cance
                         r->results.log_sums, pool, cancel, arena, err);
 }
 
+static bool make_views(struct reply *r, struct arena *arena, struct error *err)
+{
+    const struct attention *a = r->a;
+    if (!section_find(&r->sections, RESULT_STEPS_HEAD_OUTPUTS))
+        return true;
+    size_t count = a->batch * a->heads * a->queries * a->d_out;
+    r->head_outputs = arena_calloc(arena, count, dtype_size(a->dtype), err);
+    if (r->head_outputs)
+        attention_head_outputs(a, r->results.of[QUANTITY_OUTPUT], r->head_outputs);
+    return r->head_outputs != NULL;
+}
+
 bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
                    struct error *err)
 {
     if (!make_rooms(r, arena, err) || !make_log_sums(r, arena, err) ||
         !attention_run(r->a, &r->results, pool, cancel, arena, err) ||
         !project(r->a, r->results.of[QUANTITY_OUTPUT], &r->output, pool, arena, err) ||
-        (is_rounded(r->a) && !compare(r, pool, cancel, arena, err)) || !go_back(r, pool, cancel, arena, err))
+        (is_rounded(r->a) && !compare(r, pool, cancel, arena, err)) || !make_views(r, arena, err) ||
+        !go_back(r, pool, cancel, arena, err))
         return false;
     cut(r);
     return !r->options->readout_tokens.values || readout_compute(&r->readout, r->options, r->a, r->output, arena, err);

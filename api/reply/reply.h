@@ -21,6 +21,7 @@ struct reply {
     bool whole;
     struct attention_results results; /* what is in memory */
     void *output;                     /* as returned: projected where there is a w_o */
+    void *head_outputs;               /* [b][h][n][d_out], where they are wanted */
     struct readout readout;
     struct way_back back;
     struct attention exact; /* with `quantize` or `precision`: the request without */

@@ -93,6 +93,10 @@ static const struct option backward[] = {
     {"target", OPTION_TARGET, "", AT(backward.target), .shape = "[b]; with readout.rows \"all\" [n] or [b][n]", .meaning = "L = mean of -ln p(target) over the rows that count; the reply gets `loss` and `row_loss`", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]},\"backward\":{\"target\":\"no\"}"},
 };
 
+static const struct option tiles[] = {
+    {"keys", OPTION_COUNT, "", .required = true, AT(attention.tile_keys), .meaning = "keys of a tile; the last may have fewer", .example = "\"tiles\":{\"keys\":2}"},
+};
+
 static const struct option step[] = {
     {"rate", OPTION_NUMBER, "", .required = true, AT(rate), .meaning = "r of value - r * gradient; any finite number", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
 };
@@ -213,6 +217,7 @@ static const struct option attention[] = {
     {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
     {"backward", OPTION_OBJECT, "", INNER("Backward", backward), GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
     {"step", OPTION_OBJECT, "", INNER("Step", step), GIVEN(has_step), .meaning = "with backward: the reply adds `updated`, what the request's own numbers become", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
+    {"tiles", OPTION_OBJECT, "", INNER("Tiles", tiles), .meaning = "the softmax as it runs over tiles of keys, in steps; small heads only", .example = "\"tiles\":{\"keys\":2}"},
     {"include", OPTION_INCLUDE, "[\"output\",\"weights\"]", AT(include), GIVEN(has_include), .meaning = "what comes back", .example = "\"include\":[\"output\",\"steps\"]"},
     {"tokens", OPTION_PAIR, "", INNER("Tokens", tokens), .shape = "[n]", .meaning = "labels, echoed as `labels`; one list when n = m", .example = "\"tokens\":{\"query\":[\"a\",\"b\"],\"key\":[\"c\",\"d\",\"e\"]}"},
     {"decimals", OPTION_INTEGER, "", .minimum = 0, .maximum = 17, AT(style.decimals), GIVEN(style.rounded), .meaning = "places to which printed numbers are rounded, `scale` excepted", .example = "\"decimals\":3"},

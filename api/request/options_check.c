@@ -10,6 +10,8 @@ void options_complete(struct options *o)
 {
     if (o->attention.backward && !o->has_include)
         o->include.part[PART_GRADIENTS] = true;
+    for (size_t r = RESULT_STEPS_TILE_MAX; !o->has_include && r <= RESULT_STEPS_ACCUMULATOR; r++)
+        o->include.result[r] = o->attention.tile_keys > 0;
     o->attention.has_target = o->backward.target.values != NULL;
 }
 

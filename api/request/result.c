@@ -21,6 +21,8 @@ static const struct result results[RESULT_COUNT] = {
     {PART_##part, name, NULL, QUANTITY_COUNT, axes, title, false, false, NULL, GRADIENT_COUNT},
 #define DOCUMENT_ROW(id, part, name) \
     {PART_##part, name, name, QUANTITY_COUNT, NO_AXES, NULL, false, true, NULL, GRADIENT_COUNT},
+#define VIEW_ROW(id, part, name, axes, title) \
+    {PART_##part, name, "steps." name, QUANTITY_COUNT, axes, title, false, false, NULL, GRADIENT_COUNT},
 #define MASK_ROW(id, name, axes, traits, formula) \
     {PART_MASK, name, "mask." name, QUANTITY_##id, axes, NULL, true, false, NULL, GRADIENT_COUNT},
 #define STATISTIC_ROW(id, name, axes, traits, formula) \
@@ -48,8 +50,8 @@ static const struct result results[RESULT_COUNT] = {
     {PART_UPDATED, name, NULL, QUANTITY_COUNT, NO_AXES, "updated." name, false, false, NULL, GRADIENT_##id},
     COMPUTED(COMPUTED_ROW) OPERANDS(OPERAND_ROW) MASKS(MASK_ROW) STATISTICS(STATISTIC_ROW) PRECISION_FIGURES(TALLY_ROW)
         QUANTIZED_SIDES(QUANTIZED_ROW) QUANTIZED_FIGURES(FIGURE_ROW) ERROR_FIGURES(ERROR_ROW)
-            ERROR_TENSORS(ERROR_TENSOR_ROW) EXACT_RESULTS(EXACT_ROW) DOCUMENTS(DOCUMENT_ROW) LATENT_STEPS(LATENT_ROW)
-                STEPS(STEP_ROW) GRADIENTS(GRADIENT_ROW_OF) UPDATES(UPDATE_ROW)
+            ERROR_TENSORS(ERROR_TENSOR_ROW) EXACT_RESULTS(EXACT_ROW) DOCUMENTS(DOCUMENT_ROW) VIEWS(VIEW_ROW)
+                LATENT_STEPS(LATENT_ROW) STEPS(STEP_ROW) GRADIENTS(GRADIENT_ROW_OF) UPDATES(UPDATE_ROW)
 #undef GRADIENT_ROW_OF
 #undef UPDATE_ROW
 #undef EXACT_ROW
@@ -57,6 +59,7 @@ static const struct result results[RESULT_COUNT] = {
 #undef COMPUTED_ROW
 #undef OPERAND_ROW
 #undef DOCUMENT_ROW
+#undef VIEW_ROW
 #undef MASK_ROW
 #undef STATISTIC_ROW
 #undef QUANTIZED_ROW
@@ -132,7 +135,8 @@ static const char *latent_lacks(enum result_id id, const struct attention *a)
 
 static const char *present_lacks(enum result_id id, const struct attention *a)
 {
-    bool of_latent = id == RESULT_PRESENT_LATENT || id == RESULT_PRESENT_ROPE_KEY;
+    bool of_latent = id == RESULT_PRESENT_LATENT || id == RESULT_PRESENT_ROPE_KEY || id == RESULT_PRESENT_NEW_LATENT ||
+                     id == RESULT_PRESENT_NEW_ROPE_KEY;
     return of_latent == a->request->latent.on ? NULL : "it is of another form";
 }
 
@@ -141,7 +145,12 @@ const char *result_lacks(enum result_id id, const struct attention *a)
     const struct result *result = &results[id];
     if (result->gradient != GRADIENT_COUNT)
         return gradient_lacks(a, result->gradient);
-    if (result->part == PART_PRESENT)
+    if (id == RESULT_STEPS_EMBEDDED)
+        return a->request->ids.values || a->request->sinusoidal ? NULL
+                                                                : "ids with embedding, or positions, would bring it";
+    if (id == RESULT_STEPS_HEAD_OUTPUTS)
+        return a->request->w_o.data ? NULL : "w_o would bring it";
+    if (result->part == PART_PRESENT || result->part == PART_PRESENT_NEW)
         return present_lacks(id, a);
     if (result->part == PART_QUANTIZATION)
         return quantized_lacks(id, a);
@@ -199,7 +208,7 @@ bool result_is_opt_in(const struct result *result)
 {
     if (result->part == PART_GRADIENTS)
         return gradient_kind(result->gradient) == GRADIENT_TERM;
-    return parts[result->part].kind == PART_OPT_IN ||
+    return parts[result->part].kind == PART_OPT_IN || result == &results[RESULT_STEPS_HEAD_OUTPUTS] ||
            (result->quantity != QUANTITY_COUNT && quantity_is(result->quantity, IS_OPT_IN));
 }
 

@@ -23,9 +23,12 @@ enum part_kind {
     X(WEIGHTS, "weights", PART_ONE, "after softmax; each row sums to 1 (0 when empty, less than 1 with a sink)") \
     X(LOG_SUM_EXP, "log_sum_exp", PART_ONE, "natural logarithm of the row's sum of exponentials, per query") \
     X(PRESENT, "present", PART_GROUP, "past and new keys and values, rotated, split by heads") \
+    X(PRESENT_NEW, "present_new", PART_GROUP, "the rows of present that this request added") \
     X(INPUTS, "inputs", PART_GROUP, "q, k, v that entered the scores: projected, rotated, past included") \
     X(MASK, "mask", PART_GROUP, "the effective mask: allowed, and bias when there is one") \
-    X(STATS, "stats", PART_GROUP, "entropy_bits, argmax_key, max_weight, weight_sum of each row of weights") \
+    X(STATS, "stats", PART_GROUP, \
+      "of each row: entropy_bits, argmax_key, max_weight, weight_sum of its weights; how much gradient its " \
+      "softmax lets through; mean and variance of its scores") \
     X(COST, "cost", PART_ONE, \
       "the bill: operations of each step, bytes of scores and of the key/value cache, for this head layout and " \
       "others") \
@@ -90,6 +93,22 @@ enum part {
 #define LATENT_HEAD_AXES(rows, features) \
     { \
         AXIS_BATCH, AXIS_HEAD, rows, features \
+    }
+#define NEW_KEY_AXES \
+    { \
+        AXIS_BATCH, AXIS_KV_HEAD, AXIS_NEW_KEY, AXIS_FEATURE_K \
+    }
+#define NEW_VALUE_AXES \
+    { \
+        AXIS_BATCH, AXIS_KV_HEAD, AXIS_NEW_KEY, AXIS_FEATURE_V \
+    }
+#define EMBEDDED_AXES \
+    { \
+        AXIS_BATCH, AXIS_QUERY, AXIS_MODEL_FEATURE \
+    }
+#define HEAD_OUTPUT_AXES \
+    { \
+        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_OUTPUT_FEATURE \
     }
 #define NO_AXES \
     { \
@@ -180,6 +199,18 @@ enum part {
 /* What emulated precision did, in stats: id, object, name. */
 #define PRECISION_FIGURES(X) X(SATURATED, "precision", "saturated") X(ZEROED, "precision", "zeroed")
 
+/* Tensors that the reply makes of others: id, part, name, axes, title. */
+#define VIEWS(X) \
+    X(PRESENT_NEW_K, PRESENT_NEW, "k", NEW_KEY_AXES, "present_new.k   (of this request alone)") \
+    X(PRESENT_NEW_V, PRESENT_NEW, "v", NEW_VALUE_AXES, "present_new.v   (of this request alone)") \
+    X(PRESENT_NEW_LATENT, PRESENT_NEW, "latent", LATENT_AXES(AXIS_NEW_KEY, AXIS_FEATURE_LATENT), \
+      "present_new.latent   (of this request alone)") \
+    X(PRESENT_NEW_ROPE_KEY, PRESENT_NEW, "rope_key", LATENT_AXES(AXIS_NEW_KEY, AXIS_FEATURE_ROPE), \
+      "present_new.rope_key   (of this request alone)") \
+    X(STEPS_EMBEDDED, STEPS, "embedded", EMBEDDED_AXES, "embedded = x, of ids, with positions where they are given") \
+    X(STEPS_HEAD_OUTPUTS, STEPS, "head_outputs", HEAD_OUTPUT_AXES, \
+      "head_outputs = each head's output . its rows of w_o")
+
 /* JSON of their own: id, part, name. */
 #define DOCUMENTS(X) \
     X(ULP, ULP, "ulp") \
@@ -208,6 +239,7 @@ enum result_id {
 #define COMPUTED_ID(id, part, name, quantity, axes) RESULT_##id,
 #define OPERAND_ID(id, part, name, tensor, axes, title) RESULT_##id,
 #define DOCUMENT_ID(id, part, name) RESULT_##id,
+#define VIEW_ID(id, part, name, axes, title) RESULT_##id,
 #define MASK_ID(id, name, axes, traits, formula) RESULT_MASK_##id,
 #define STATISTIC_ID(id, name, axes, traits, formula) RESULT_STATS_##id,
 #define QUANTIZED_ID(side, SIDE, letter, id, name, tensor, axes, plain, title) RESULT_QUANTIZED_##SIDE##_##id,
@@ -222,8 +254,8 @@ enum result_id {
 #define UPDATE_ID(id, name) RESULT_UPDATED_##id,
     COMPUTED(COMPUTED_ID) OPERANDS(OPERAND_ID) MASKS(MASK_ID) STATISTICS(STATISTIC_ID) PRECISION_FIGURES(TALLY_ID)
         QUANTIZED_SIDES(QUANTIZED_ID) QUANTIZED_FIGURES(FIGURE_ID) ERROR_FIGURES(ERROR_ID)
-            ERROR_TENSORS(ERROR_TENSOR_ID) EXACT_RESULTS(EXACT_ID) DOCUMENTS(DOCUMENT_ID) LATENT_STEPS(LATENT_ID)
-                STEPS(STEP_ID) GRADIENTS(GRADIENT_ID) UPDATES(UPDATE_ID)
+            ERROR_TENSORS(ERROR_TENSOR_ID) EXACT_RESULTS(EXACT_ID) DOCUMENTS(DOCUMENT_ID) VIEWS(VIEW_ID)
+                LATENT_STEPS(LATENT_ID) STEPS(STEP_ID) GRADIENTS(GRADIENT_ID) UPDATES(UPDATE_ID)
 #undef TALLY_ID
 #undef EXACT_ID
 #undef GRADIENT_ID
@@ -231,6 +263,7 @@ enum result_id {
 #undef COMPUTED_ID
 #undef OPERAND_ID
 #undef DOCUMENT_ID
+#undef VIEW_ID
 #undef MASK_ID
 #undef STATISTIC_ID
 #undef QUANTIZED_ID

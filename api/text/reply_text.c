@@ -140,23 +140,29 @@ static bool print_packed_output(struct section_table *p)
 static void print_readout(const struct section_table *p)
 {
     const struct readout *r = &p->reply->readout;
-    for (size_t b = 0; b < least(r->batch, HEADS_SHOWN); b++) {
+    size_t rows = r->rows / p->a->batch;
+    for (size_t row = 0; row < least(r->rows, SECTION_TABLE_ROWS); row++) {
         struct text_table g = {
-            .indent = SECTION_TABLE_INDENT, .all_rows = r->words, .row_noun = "words", .columns = 2, .all_columns = 2};
-        buffer_string(p->out, "readout: the last output row . w, and the softmax of that");
-        buffer_format(p->out, p->a->has_batch ? "   (batch %zu)\n" : "\n", b);
+            .indent = SECTION_TABLE_INDENT, .all_rows = r->words, .row_noun = "words", .columns = 3, .all_columns = 3};
+        char label[TOKEN_LABEL_TEXT];
+        buffer_format(p->out, "readout: the %s output row . w, and the softmax of that",
+                      rows == 1 ? "last" : token_label_query(p->options, row % rows, label));
+        buffer_format(p->out, p->a->has_batch ? "   (batch %zu)\n" : "\n", row / rows);
         snprintf(g.column[0], TOKEN_LABEL_TEXT, "logit");
-        snprintf(g.column[1], TOKEN_LABEL_TEXT, "probability");
+        snprintf(g.column[1], TOKEN_LABEL_TEXT, "exp");
+        snprintf(g.column[2], TOKEN_LABEL_TEXT, "probability");
         for (; g.rows < least(r->words, SECTION_TABLE_ROWS); g.rows++) {
-            const struct readout_word *word = &r->word[b * r->words + g.rows];
+            const struct readout_word *word = &r->word[row * r->words + g.rows];
             const struct options words = {.query_tokens = p->options->readout_tokens};
             token_label_query(&words, word->index, g.row[g.rows]);
             decimal_text_print(g.cell[g.rows][0], word->logit, p->arithmetic.decimals);
-            decimal_text_print(g.cell[g.rows][1], word->probability, p->arithmetic.decimals);
+            decimal_text_print(g.cell[g.rows][1], word->exp, p->arithmetic.decimals);
+            decimal_text_print(g.cell[g.rows][2], word->probability, p->arithmetic.decimals);
         }
         text_table_print(p->out, &g);
         buffer_string(p->out, "\n");
     }
+    text_table_rest(p->out, 0, least(r->rows, SECTION_TABLE_ROWS), r->rows, "rows");
 }
 
 #define BILL_COLUMNS 5

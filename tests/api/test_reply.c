@@ -54,7 +54,10 @@ START_TEST(members_come_in_the_order_of_the_contract)
     check_members(exchange_at(r, "present"), "k v");
     check_members(exchange_at(r, "inputs"), "q k v");
     check_members(exchange_at(r, "mask"), "allowed bias");
-    check_members(exchange_at(r, "stats"), "entropy_bits argmax_key max_weight weight_sum");
+    check_members(
+        exchange_at(r, "stats"),
+        "entropy_bits argmax_key max_weight weight_sum effective_keys jacobian_trace jacobian_norm score_mean "
+        "score_variance");
     check_members(exchange_at(r, "steps"), "products scores scaled capped biased masked row_max shifted exp row_sum "
                                            "weights dropped contributions");
     check_members(exchange_at(r, "axes"), "output weights log_sum_exp present inputs mask stats steps");
@@ -279,7 +282,7 @@ START_TEST(readout_joins_heads_and_lists_batches)
     json_t *r = exchange_reply("{\"q\":[[[[1]],[[1]]],[[[1]],[[1]]]],\"k\":[[[[1]],[[1]]],[[[1]],[[1]]]],"
                                "\"v\":[[[[2]],[[3]]],[[[5]],[[7]]]],\"include\":[],"
                                "\"readout\":{\"w\":[[1,10],[100,1000]],\"tokens\":[\"a\",\"b\"]}}");
-    exchange_near(r, "readout.0.0", "{\"token\":\"b\",\"logit\":3020,\"probability\":1}", 0);
+    exchange_near(r, "readout.0.0", "{\"token\":\"b\",\"logit\":3020,\"exp\":1,\"probability\":1}", 0);
     ck_assert(json_number_value(exchange_at(r, "readout.0.1.logit")) == 302);
     ck_assert(json_number_value(exchange_at(r, "readout.1.0.logit")) == 7050);
     json_decref(r);

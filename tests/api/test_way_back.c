@@ -187,6 +187,8 @@ static const struct {
      "no softmax"},
     {ONE ",\"step\":{\"rate\":1}", "step", "backward would bring"},
     {ONE ",\"dtype\":\"float32\",\"backward\":{\"output\":[[3e38,3e38]]}", "backward", "overflows float32"},
+    {ONE ",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":8}},\"backward\":{\"output\":[[1,0]]}", "backward",
+     "quantize"},
     {"\"ids\":[0]", "ids", "embedding, which is missing"},
     {"\"ids\":[2],\"embedding\":[[1],[2]],\"w_q\":[[1]],\"w_k\":[[1]],\"w_v\":[[1]]", "ids.0", "has 2"},
     {"\"ids\":[0],\"x\":[[1]],\"embedding\":[[1],[2]],\"w_q\":[[1]],\"w_k\":[[1]],\"w_v\":[[1]]", "ids",

@@ -152,6 +152,65 @@ static void fill_stats(const struct reference *ref, const struct row *row, bool 
     *row->of[QUANTITY_ARGMAX_KEY] = any ? argmax : (double)NAN;
 }
 
+/* What of the softmax is not in the weights: the sink's part, and hidden keys that went through it. */
+static double rest_of(const struct reference *ref, const struct row *row)
+{
+    const double *sinks = ref->request->sinks.values;
+    double sum = *row->of[QUANTITY_ROW_SUM], rest = 0;
+    if (sinks != NULL)
+        rest += exp(sinks[row->h] - *row->of[QUANTITY_ROW_MAX]) / sum;
+    for (size_t j = 0; j < ref->keys; j++)
+        if (ref->request->variant == VARIANT_MASK_AFTER_SOFTMAX && row->of[QUANTITY_ALLOWED][j] == 0)
+            rest += row->of[QUANTITY_EXP][j] / sum;
+    return rest;
+}
+
+/* By the definition of the matrix diag(w) - w w^T, whose diagonal has the other weights for 1 - w. */
+static void fill_saturation(const struct reference *ref, const struct row *row)
+{
+    const double *w = row->of[QUANTITY_WEIGHTS];
+    double rest = rest_of(ref, row), trace = 0, squares = 0, sum = 0, sum_of_squares = 0;
+    for (size_t j = 0; j < ref->keys; j++) {
+        double others = rest, crossed = 0;
+        for (size_t l = 0; l < ref->keys; l++) {
+            others += l == j ? 0 : w[l];
+            crossed += l == j ? 0 : w[j] * w[l] * w[j] * w[l];
+        }
+        squares += crossed;
+        trace += w[j] * others;
+        squares += w[j] * others * w[j] * others;
+        sum += w[j];
+        sum_of_squares += w[j] * w[j];
+    }
+    *row->of[QUANTITY_JACOBIAN_TRACE] = trace;
+    *row->of[QUANTITY_JACOBIAN_NORM] = sqrt(squares);
+    *row->of[QUANTITY_EFFECTIVE_KEYS] = sum_of_squares > 0 ? sum * sum / sum_of_squares : 0;
+}
+
+static void fill_moments(const struct reference *ref, const struct row *row)
+{
+    double count = 0, sum = 0, squares = 0;
+    for (size_t j = 0; j < ref->keys; j++)
+        if (row->of[QUANTITY_ALLOWED][j] != 0) {
+            count++;
+            sum += row->of[QUANTITY_SCALED][j];
+        }
+    for (size_t j = 0; j < ref->keys; j++)
+        if (row->of[QUANTITY_ALLOWED][j] != 0)
+            squares += pow(row->of[QUANTITY_SCALED][j] - sum / count, 2);
+    *row->of[QUANTITY_SCORE_MEAN] = count > 0 ? sum / count : (double)NAN;
+    *row->of[QUANTITY_SCORE_VARIANCE] = count > 0 ? squares / count : (double)NAN;
+}
+
+static void fill_unshifted(const struct reference *ref, const struct row *row)
+{
+    const double *sinks = ref->request->sinks.values;
+    double sum = sinks != NULL ? exp(sinks[row->h]) : 0;
+    for (size_t j = 0; j < ref->keys; j++)
+        sum += row->of[QUANTITY_EXP_UNSHIFTED][j] = exp(row->of[QUANTITY_MASKED][j]);
+    *row->of[QUANTITY_ROW_SUM_UNSHIFTED] = sum;
+}
+
 static void fill_dropped(const struct reference *ref, const struct row *row)
 {
     const struct attention_request *request = ref->request;
@@ -184,6 +243,9 @@ static void fill_row(const struct reference *ref, const struct row *row, double 
         bool any = fill_masked(ref, row);
         fill_softmax(ref, row, any);
         fill_stats(ref, row, any);
+        fill_saturation(ref, row);
+        fill_moments(ref, row);
+        fill_unshifted(ref, row);
         if (ref->request->has_dropout)
             fill_dropped(ref, row);
     }
@@ -207,6 +269,15 @@ static bool has(const struct attention_request *request, enum quantity quantity)
     case QUANTITY_PRODUCTS:
     case QUANTITY_CONTRIBUTIONS:
         return true;
+    case QUANTITY_CONTRIBUTION_NORMS:
+    case QUANTITY_TILE_MAX:
+    case QUANTITY_RUNNING_MAX:
+    case QUANTITY_RESCALE:
+    case QUANTITY_TILE_EXP:
+    case QUANTITY_TILE_SUM:
+    case QUANTITY_RUNNING_SUM:
+    case QUANTITY_ACCUMULATOR:
+        return false;
     default:
         return request->variant != VARIANT_LINEAR;
     }

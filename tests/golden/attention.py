@@ -11,7 +11,8 @@ import numpy as np
 
 STEPS = ("scores", "scaled", "capped", "biased", "masked", "row_max", "shifted", "exp", "row_sum", "weights", "dropped")
 OPT_IN = ("products", "contributions")
-STATS = ("entropy_bits", "argmax_key", "max_weight", "weight_sum")
+STATS = ("entropy_bits", "argmax_key", "max_weight", "weight_sum", "effective_keys", "jacobian_trace", "jacobian_norm",
+         "score_mean", "score_variance")
 
 
 # Tensors
@@ -228,6 +229,20 @@ def stats_row(weights, visible, out, at):
     out["argmax_key"][at] = max(seen, key=lambda j: weights[j]) if seen else np.nan  # the first of the largest
 
 
+def saturation_row(weights, rest, scaled, visible, out, at):
+    """rest: what of the softmax is not in the weights. 1 - w is the sum of the others and the rest."""
+    m = len(weights)
+    others = [math.fsum([weights[l] for l in range(m) if l != j] + [rest]) for j in range(m)]
+    squares = [math.fsum(weights[l] ** 2 for l in range(m) if l != j) for j in range(m)]
+    whole = math.fsum(w * w for w in weights)
+    out["effective_keys"][at] = math.fsum(weights) ** 2 / whole if whole > 0 else 0.0
+    out["jacobian_trace"][at] = math.fsum(w * o for w, o in zip(weights, others))
+    out["jacobian_norm"][at] = math.sqrt(math.fsum(w * w * (o * o + q) for w, o, q in zip(weights, others, squares)))
+    seen = [s for s, see in zip(scaled, visible) if see]
+    mean = out["score_mean"][at] = math.fsum(seen) / len(seen) if seen else np.nan
+    out["score_variance"][at] = math.fsum((s - mean) ** 2 for s in seen) / len(seen) if seen else np.nan
+
+
 def attend(request, q, k, v, mask, scale):
     """Everything a row has, as arrays [b][H][n].. by name."""
     b, h, n, d = q.shape
@@ -272,7 +287,7 @@ def attend(request, q, k, v, mask, scale):
 
 def softmax_variant(out, at, s, mask, cap, sink, variant):
     """From the scaled scores of one row to its weights; also fills the steps and the statistics."""
-    visible = mask.visible[at]
+    visible, scaled = mask.visible[at], s
     if cap is not None:
         s = out["capped"][at] = [cap * math.tanh(x / cap) for x in s]
     if mask.bias is not None:
@@ -284,7 +299,11 @@ def softmax_variant(out, at, s, mask, cap, sink, variant):
     else:
         out["masked"][at] = np.where(visible, s, -np.inf)
         softmax_row(out["masked"][at], sink, out, at)
+    rest = [x / out["row_sum"][at] for x, see in zip(out["exp"][at], visible) if not see and x > 0]
+    if sink is not None:
+        rest.append(math.exp(sink - out["row_max"][at]) / out["row_sum"][at])
     stats_row(out["weights"][at], visible, out, at)
+    saturation_row(out["weights"][at], math.fsum(rest), scaled, visible, out, at)
     return out["weights"][at]
 
 
@@ -318,7 +337,7 @@ class Printer:
             return [self.stats(name, x) for x in array]
         if name == "argmax_key":
             return None if np.isnan(array) else int(array)
-        return self.number(array)
+        return None if np.isnan(array) else self.number(array)
 
 
 def readout(rows, request, inputs):
@@ -331,7 +350,8 @@ def readout(rows, request, inputs):
         exps = [math.exp(x - top) for x in logits]
         total = math.fsum(exps)
         order = sorted(range(len(logits)), key=lambda t: -logits[t])
-        lists.append([{"token": given["tokens"][t], "logit": float(logits[t]), "probability": exps[t] / total}
+        lists.append([{"token": given["tokens"][t], "logit": float(logits[t]), "exp": exps[t],
+                       "probability": exps[t] / total}
                       for t in order])
     return lists if inputs.has_batch else lists[0]
 
