@@ -14,11 +14,11 @@ export function makeFigure(caption, listener = { onSelect: () => {} }, kind = ""
     node,
     /** @param {Picture} picture @param {{i: number, j: number, pinned?: boolean}} place @param {string} [told] */
     update(picture, place, told = "") {
-      const width = picture.cols.length > 10 ? 26 : 44;
+      const count = picture.cols.length, width = count > 10 ? 26 : count > 6 ? 36 : 44;
       matrix.node.style.setProperty("--cell", `${width}px`);
-      matrix.node.style.setProperty("--tall", picture.cols.length > 10 ? "24px" : "30px");
-      matrix.node.style.setProperty("--type", "13px");
-      matrix.update(picture, { ...place, decimals: width < 40 ? 0 : 2 });
+      matrix.node.style.setProperty("--tall", count > 10 ? "24px" : "30px");
+      matrix.node.style.setProperty("--type", count > 6 ? "11px" : "13px");
+      matrix.update(picture, { ...place, decimals: width < 36 ? 0 : 2 });
       write(note, told);
     },
     /** @param {string} text */

@@ -26,6 +26,8 @@ const LESSONS = {
   pull: () => import("./lesson-pull.js"),
   learn: () => import("./lesson-learn.js"),
   wrong: () => import("./lesson-wrong.js"),
+  cache: () => import("./lesson-cache.js"),
+  latent: () => import("./lesson-latent.js"),
 };
 
 /** @param {Tools} tools @param {() => void} redraw */

@@ -10,6 +10,14 @@ export const LESSONS = {
     weights: "where each word looks", ring: "ringed: the word before", loss: "loss", guess: "what each word says of the one before", rate: "rate", run: "Learn", pause: "Pause", one: "One step", again: "Start anew", inside: "The projections that learn",
     before: "Untrained: the shares are nearly even, and the loss is {loss}.", during: "After {count} steps the loss is {loss}; it began at {first}.", done: "After {count} steps the loss is {loss}: each word looks at the word before and says it.",
     curve: "The loss falls from {first} to {last} in {count} steps" },
+  cache: {
+    method: "Method", methods: { affine: "affine", symmetric: "symmetric", turboquant: "TurboQuant" }, bits: "bits", exact: "keys as they are", kept: "keys as kept", weights: "shares with what is kept", apart: "change of the shares", output: "change of the output",
+    told: "At {bits} bits {query} looks at {key} with {now}, in place of {before}.", scores: "largest error of a score", shares: "of a share", outputs: "of the output", flips: "rows with another favourite",
+    size: "bits a number, keys / values, scales included", ratio: "times smaller than 16 bits, keys / values" },
+  latent: {
+    form: "Form", forms: { expanded: "keys made again", absorbed: "never made" }, head: "Head", note: "kept: the note of each word", rope: "kept: its place, turned", keys: "keys of this head, made of both", values: "values of this head", weights: "shares", absorbed: "queries, carried into the note",
+    bill: "Numbers kept for each word", multi: "multi-head", latent: "latent", expanded: "The keys and values of {heads} heads would be {all} numbers a word. Kept are {kept}: the others are made of them.",
+    same: "The queries are carried into the note instead: no key is ever made, and every share is the same to {apart}." },
   wrong: {
     right: { title: "right: \u2212\u221e before the softmax", note: "Hidden is 0, and each row adds up to 1." }, zero: { title: "wrong: 0 before the softmax", note: "e\u2070 is 1: ringed cells leak." },
     late: { title: "wrong: mask after the softmax", note: "Rows no longer add up to 1." }, unscaled: { title: "wrong: no scale", note: "Wider lists, harder rows." },

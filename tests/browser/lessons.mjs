@@ -58,6 +58,30 @@ async function showsTheWrongWays() {
   await context.close();
 }
 
+async function keepsFewerBits() {
+  const { page, context, errors } = await open("cache");
+  const fact = (name) => page.$$eval("#lesson .facts dt", (all, wanted) => Number(all.find((one) => one.textContent === wanted)?.nextElementSibling.textContent ?? NaN), name);
+  const coarse = await eventually(() => fact("of a share"), (x) => x > 0);
+  check("two bits move the shares", Math.abs(coarse - 0.0577) < 1e-3, coarse);
+  await page.fill('#lesson input[type="range"]', "8");
+  const fine = await eventually(() => fact("of a share"), (x) => x < coarse);
+  check("eight bits hardly do", fine < 0.002, fine);
+  await page.click('#lesson [data-value="turboquant"]');
+  check("another method keeps to the bits it has", (await eventually(() => page.inputValue('#lesson input[type="range"]'), (x) => x === "4")) === "4" && (await text(page, "#lesson .refusal")) === "", await text(page, "#lesson .refusal"));
+  check("nothing went wrong in the page", errors.length === 0, errors);
+  await context.close();
+}
+
+async function keepsANote() {
+  const { page, context, errors } = await open("latent");
+  const made = await eventually(() => numbers(page, "shares"), (now) => now.length === 16);
+  await page.click('#lesson [data-value="absorbed"]');
+  const told = await eventually(() => text(page, "#lesson .say"), (now) => now.includes("no key is ever made"));
+  check("both forms give the same shares", /the same to (\d\.\de\u2212\d+|0)/.test(told) && (await numbers(page, "shares")).join() === made.join(), told);
+  check("nothing went wrong in the page", errors.length === 0, errors);
+  await context.close();
+}
+
 async function fitsAndSpeaks() {
   for (const [width, scheme] of [[320, "light"], [1440, "dark"]])
     for (const name of await lenses()) {
@@ -91,6 +115,8 @@ try {
   await showsWhatPulls();
   await learnsToCopy();
   await showsTheWrongWays();
+  await keepsFewerBits();
+  await keepsANote();
   await fitsAndSpeaks();
   await keepsTheLessonInTheLink();
 } finally {
