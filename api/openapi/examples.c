@@ -90,6 +90,67 @@ static const struct example table[] = {
     {"readout", "Which word comes next",
      "The last output row, times one column per word, gives a logit for each word, and their softmax the probabilities.",
      "readout lists the words, the most probable first."},
+
+    {"cache-multi-head", "What a cache costs: four heads",
+     "Multi-head attention keeps a key and a value of every head for each token.",
+     "cost.request has 16 numbers a token; in 32 layers with 4096 tokens 238 sequences fit into a gigabyte."},
+
+    {"cache-grouped", "What a cache costs: four heads on two",
+     "The same four tokens with grouped keys and values: half the heads, half the cache.",
+     "cost.request has 8 numbers a token, and 476 sequences fit."},
+
+    {"cache-multi-query", "What a cache costs: four heads on one",
+     "The same four tokens with one key and one value for all heads.",
+     "cost.request has 4 numbers a token, and 953 sequences fit."},
+
+    {"cache-latent", "What a cache costs: one latent vector",
+     "The same four tokens with multi-head latent attention: all heads make their keys and values of one short "
+     "vector.",
+     "cost.request has 5 numbers a token, 3 of the vector and 2 of the rotated key, and 762 sequences fit; four "
+     "heads stay four."},
+
+    {"cache-eight-bits", "A cache in eight bits",
+     "Rounded to eight bits, keys and values lose almost nothing.",
+     "error.weights.max is 0.0029: no weight moved by more. A number takes 12 bits, since scales are kept as well."},
+
+    {"cache-four-bits", "A cache in four bits",
+     "Four bits are what many services use.",
+     "error.weights.max is 0.0307, ten times that of eight bits; in one row another key has become the largest."},
+
+    {"cache-three-bits", "A cache in three bits",
+     "Each bit less doubles the step between two levels, and about doubles the error.",
+     "error.weights.max is 0.0622 and error.output.max 0.1870."},
+
+    {"cache-two-bits", "A cache in two bits",
+     "Four levels are few: the weights begin to look at other tokens.",
+     "error.weights.max is 0.1193, and error.weights.kl_bits has rows of 0.1 bits."},
+
+    {"cache-turboquant", "Rounded directions",
+     "TurboQuant turns every key at random, and rounds its direction to levels made for it.",
+     "With three bits error.scores.rms is 0.5031, and error.weights.max 0.2051."},
+
+    {"cache-sketch", "Unbiased scores, worse weights",
+     "One of the three bits goes to a random sketch of what rounding lost: scores are right on average over seeds, "
+     "yet each is further off, and the softmax makes more of that.",
+     "error.scores.rms is 1.1622 and error.weights.max 0.4857, more than twice as much as in cache-turboquant."},
+
+    {"keys-by-channel", "Keys: a scale for each feature",
+     "Keys have features that are large in every token (here the first): with a scale of its own such a feature "
+     "harms no other.",
+     "With three bits error.scores.max is 0.3457."},
+
+    {"keys-by-token", "Keys: a scale for each token",
+     "The same keys with a scale for each token: the large feature makes the step coarse for all others. Values "
+     "have no such feature, so theirs is a scale for each token.",
+     "With three bits error.scores.max is 1.3200, four times that of keys-by-channel."},
+
+    {"the-cat-bfloat", "The cat, as kernels compute it",
+     "Inputs, weights and output are rounded to bfloat16, sums run in float32.",
+     "The weights are 0.2793 and 0.7188: three digits are left, and they sum to 0.9980."},
+
+    {"the-cat-float-eight", "The cat in float8",
+     "With float8 inputs and weights there are eight steps between 1 and 2.",
+     "The weights are 0.2813 and 0.7500 in place of 0.2799 and 0.7201, and sum to 1.0313."},
 };
 
 /* clang-format on */

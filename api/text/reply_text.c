@@ -214,10 +214,11 @@ static void print_bill(const struct section_table *p)
     put_bill(p, &g, "latent", latent);
     g.all_rows = g.rows;
     text_table_print(p->out, &g);
-    buffer_format(
-        p->out,
-        "  numbers kept for a token and layer: multi-head %s, grouped-query %s,\n  multi-query %s, latent %s\n\n",
-        cost_multi_head(p->a).formula, cost_grouped_query(p->a).formula, cost_multi_query().formula, latent.formula);
+    buffer_string(p->out, "  numbers kept for a token and layer:\n");
+    buffer_format(p->out, "    multi-head     %s\n", cost_multi_head(p->a).formula);
+    buffer_format(p->out, "    grouped-query  %s\n", cost_grouped_query(p->a).formula);
+    buffer_format(p->out, "    multi-query    %s\n", cost_multi_query().formula);
+    buffer_format(p->out, "    latent         %s\n\n", latent.formula);
 }
 
 static const char *plural(size_t count, const char *one, const char *many)
