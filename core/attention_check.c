@@ -145,6 +145,9 @@ static bool check_tiles(const struct attention *a, struct error *err)
     enum variant variant = a->request->variant;
     if (!a->tiles)
         return true;
+    if (a->request->latent.on && a->request->latent.absorbed)
+        return error_set(err, ERROR_INVALID, "tiles",
+                         "tiles accumulate values of heads, which the absorbed form of latent never makes.");
     if (a->request->precision.on)
         return error_set(err, ERROR_INVALID, "tiles",
                          "tiles run in the dtype; precision rounds every step: give one of them.");
@@ -247,7 +250,8 @@ static const struct {
     {NEEDS_SOFTCAP, has_softcap, "softcap would bring it"},
     {NEEDS_BIAS, has_bias, "mask.bias or mask.alibi would bring it"},
     {NEEDS_DROPOUT, has_dropout, "dropout would bring it"},
-    {NEEDS_HEAD_KEYS, has_head_keys, "the absorbed form of latent has no keys of heads; the expanded one has"},
+    {NEEDS_HEAD_KEYS, has_head_keys,
+     "the absorbed form of latent has no keys and values of heads; the expanded one has"},
     {NEEDS_TILES, has_tiles, "tiles would bring it"},
 };
 

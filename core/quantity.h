@@ -76,7 +76,7 @@ enum quantity_trait {
     NEEDS_SOFTCAP = 2,
     NEEDS_BIAS = 4,
     NEEDS_DROPOUT = 8,
-    NEEDS_HEAD_KEYS = 512, /* those of the heads, which absorbed latent attention never makes */
+    NEEDS_HEAD_KEYS = 512, /* keys and values of heads, which absorbed latent attention never makes */
     IS_OPT_IN = 16,        /* large: only by its own name */
     IS_BOOLEAN = 32,       /* bytes, 0 or 1, whatever the dtype */
     IS_INDEX = 64,         /* doubles, whatever the dtype: float32 does not hold every index */
@@ -125,7 +125,7 @@ enum quantity_trait {
     X(WEIGHTS, "weights", PER_PAIR, 0, "weights = exp / row_sum") \
     X(DROPPED, "dropped", PER_PAIR, NEEDS_SOFTMAX | NEEDS_DROPOUT, "dropped = weights, some 0, the others / (1 - p)") \
     X(CONTRIBUTIONS, "contributions", PER_PAIR_FEATURE_V, IS_OPT_IN | IS_TERMS, "contributions = weight * v") \
-    X(CONTRIBUTION_NORMS, "contribution_norms", PER_PAIR, IS_OPT_IN, \
+    X(CONTRIBUTION_NORMS, "contribution_norms", PER_PAIR, NEEDS_HEAD_KEYS | IS_OPT_IN, \
       "contribution_norms = the length of weight * v, through w_o where there is one") \
     X(TILE_MAX, "tile_max", PER_TILE, NEEDS_TILES, "tile_max = the largest masked score of the tile") \
     X(RUNNING_MAX, "running_max", PER_TILE, NEEDS_TILES, "running_max = the largest so far") \

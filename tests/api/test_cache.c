@@ -393,7 +393,10 @@ static const struct {
     {LATENT "}", "\"past\":{\"k\":[[1]],\"v\":[[1]]}", "past.k", "past of another form"},
     {LATENT ",\"gain_kv\":[1,1,1]}", "\"scale\":1", "latent.gain_kv", "without norm"},
     {LATENT ",\"w_q\":[[1]]}", "\"scale\":1", "latent.w_q", "one or the other"},
-    {LATENT ",\"form\":\"absorbed\"}", "\"include\":[\"steps.products\"]", "include", "no keys of heads"},
+    {LATENT ",\"form\":\"absorbed\"}", "\"include\":[\"steps.products\"]", "include", "no keys and values of heads"},
+    {LATENT ",\"form\":\"absorbed\"}", "\"include\":[\"steps.contribution_norms\"]", "include", "no keys and values"},
+    {LATENT ",\"form\":\"absorbed\"}", "\"tiles\":{\"keys\":1}", "tiles", "never makes"},
+    {CAT, "\"precision\":\"fp16\",\"tiles\":{\"keys\":1}", "tiles", "give one of them"},
     {LATENT ",\"form\":\"absorbed\"}", "\"include\":[\"steps.key_nope\"]", "include", "never makes keys of heads"},
     {"\"x\":[[1]]", "\"latent\":{}", "latent", "lacks its member \"w_dkv\""},
 };
