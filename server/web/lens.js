@@ -26,6 +26,7 @@ const LESSONS = {
   pull: () => import("./lesson-pull.js"),
   learn: () => import("./lesson-learn.js"),
   wrong: () => import("./lesson-wrong.js"),
+  tiles: () => import("./lesson-tiles.js"),
   cache: () => import("./lesson-cache.js"),
   latent: () => import("./lesson-latent.js"),
 };

@@ -10,6 +10,10 @@ export const LESSONS = {
     weights: "where each word looks", ring: "ringed: the word before", loss: "loss", guess: "what each word says of the one before", rate: "rate", run: "Learn", pause: "Pause", one: "One step", again: "Start anew", inside: "The projections that learn",
     before: "Untrained: the shares are nearly even, and the loss is {loss}.", during: "After {count} steps the loss is {loss}; it began at {first}.", done: "After {count} steps the loss is {loss}: each word looks at the word before and says it.",
     curve: "The loss falls from {first} to {last} in {count} steps" },
+  tiles: {
+    size: "keys in a tile", back: "Tile before", next: "Next tile", again: "From the first tile", place: "tile {at} of {tiles}", exps: "exponentials, against the largest so far", ring: "Ringed: this tile. Hatched: hidden, or not read yet.", state: "what is kept of each row", largest: "largest", rescale: "factor", sum: "sum",
+    accumulator: "values added up", output: "output so far: values by the sum", told: "{query} has read {seen} of {all} keys. The largest score so far is {largest}, the sum {sum}.", nothing: "{query} has read {seen} of {all} keys and may see none of them yet.",
+    end: "All keys are read. For {query}, the values by the sum {sum} are the output: no row was ever whole.", rescaled: "What was there before is multiplied by ", first: "The first tile: there is nothing to correct.", bill: "Kept at any time: {kept} numbers. The whole matrix has {matrix}; its size grows with the keys, that of what is kept does not." },
   cache: {
     method: "Method", methods: { affine: "affine", symmetric: "symmetric", turboquant: "TurboQuant" }, bits: "bits", exact: "keys as they are", kept: "keys as kept", weights: "shares with what is kept", apart: "change of the shares", output: "change of the output",
     told: "At {bits} bits {query} looks at {key} with {now}, in place of {before}.", scores: "largest error of a score", shares: "of a share", outputs: "of the output", flips: "rows with another favourite",

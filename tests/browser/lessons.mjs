@@ -6,7 +6,7 @@ const [address] = process.argv.slice(2);
 const browser = await launch();
 const text = (page, selector) => page.$eval(selector, (node) => node.textContent);
 /** The numbers of the figure whose caption has these words. */
-const numbers = (page, caption) => page.$$eval("#lesson figure", (all, wanted) => [...(all.find((one) => !one.hidden && one.querySelector("figcaption").textContent.includes(wanted))?.querySelectorAll("[data-at]") ?? [])].map((cell) => Number(cell.textContent.replace("\u2212", "-"))), caption);
+const numbers = (page, caption) => page.evaluate((wanted) => [...([...document.querySelectorAll("#lesson figure")].find((one) => !one.hidden && one.querySelector("figcaption").textContent.includes(wanted))?.querySelectorAll("[data-at]") ?? [])].map((cell) => Number(cell.textContent.replace("\u2212", "-"))), caption);
 
 async function open(name, options = {}) {
   const visited = await visit(browser, `${address}/`, options);
@@ -58,9 +58,28 @@ async function showsTheWrongWays() {
   await context.close();
 }
 
+async function readsTileByTile() {
+  const { page, context, errors } = await open("tiles");
+  const body = { q: [[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]], k: [[0.5, 1, 0], [1, -0.5, 0.5], [0, 1, 1], [-1, 0.5, 0]], v: [[1, 0], [0, 1], [1, 1], [-1, 2]], mask: "causal" };
+  const { output } = await (await fetch(`${address}/v1/attention`, { method: "POST", body: JSON.stringify(body) })).json();
+  const first = await eventually(() => numbers(page, "output so far"), (now) => now.length === 8);
+  check("after one tile every row has the first value", first.join() === "1,0,1,0,1,0,1,0", first);
+  for (let tile = 2; tile <= 4; tile++) {
+    await page.click("#next-tile");
+    await eventually(() => text(page, "#lesson .lesson"), (now) => now.includes(`tile ${tile} of 4`));
+  }
+  const last = await numbers(page, "output so far");
+  check("after the last it is the output", last.every((x, at) => Math.abs(x - output.flat()[at]) < 0.006), last);
+  check("and told as such", (await text(page, "#lesson .say")).includes("no row was ever whole"), await text(page, "#lesson .say"));
+  await page.fill('#lesson input[type="range"]', "2");
+  check("wider tiles are fewer", (await eventually(() => text(page, "#lesson .lesson"), (now) => now.includes("of 2"))).includes("tile 1 of 2"), await text(page, "#lesson .lesson"));
+  check("nothing went wrong in the page", errors.length === 0, errors);
+  await context.close();
+}
+
 async function keepsFewerBits() {
   const { page, context, errors } = await open("cache");
-  const fact = (name) => page.$$eval("#lesson .facts dt", (all, wanted) => Number(all.find((one) => one.textContent === wanted)?.nextElementSibling.textContent ?? NaN), name);
+  const fact = (name) => page.evaluate((wanted) => Number([...document.querySelectorAll("#lesson .facts dt")].find((one) => one.textContent === wanted)?.nextElementSibling.textContent ?? NaN), name);
   const coarse = await eventually(() => fact("of a share"), (x) => x > 0);
   check("two bits move the shares", Math.abs(coarse - 0.0577) < 1e-3, coarse);
   await page.fill('#lesson input[type="range"]', "8");
@@ -115,6 +134,7 @@ try {
   await showsWhatPulls();
   await learnsToCopy();
   await showsTheWrongWays();
+  await readsTileByTile();
   await keepsFewerBits();
   await keepsANote();
   await fitsAndSpeaks();
