@@ -40,6 +40,7 @@ page_has_every_flag() {
         grep -q -- "$flag" <<<"$text" || { echo "no $flag"; return 1; }
     done
 }
+page_tells_values_once() { ! MANWIDTH=200 man -l "$page" | col -b | grep -E "(ADDRESS:PORT.*){2}"; }
 units_are_valid() {
     # the unit names the place where it will be, which is not here
     mkdir -p "$root/units/attentiond.service.d" && cp "$socket" "$root/units" &&
@@ -97,6 +98,7 @@ check "the program runs" "$program" --version
 check "the unit starts it where it is" grep -qx 'ExecStart=/usr/bin/attentiond' "$unit"
 check "the manual page has no warnings" page_is_clean
 check "the manual page has every flag" page_has_every_flag
+check "the manual page tells the form of a value once" page_tells_values_once
 check "the units are valid, with credentials" units_are_valid
 check "credentials are named by settings" credentials_are_settings
 check "the example of settings sets nothing" settings_set_nothing

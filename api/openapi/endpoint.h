@@ -45,7 +45,8 @@ enum endpoint_trait {
       "Every refusal and what to do about it", ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, \
       "application/json", "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}") \
     X(problem, "/problems/{name}", "problem", "one of them", "One refusal, where the type of a problem points", \
-      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_HTML, "application/json", ENDPOINT_OBJECT) \
+      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, "application/json", \
+      ENDPOINT_OBJECT) \
     X(examples, "/v1/examples", "examples", "worked examples", \
       "Worked examples: what each teaches and what to look at", ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, \
       "application/json", ENDPOINT_OBJECT) \

@@ -55,7 +55,7 @@
     X(no_cors, "no-cors", SWITCH, "false", 0, 0, "send no CORS headers at all") \
     X(no_metrics, "no-metrics", SWITCH, "false", 0, 0, "do not serve /metrics") \
     X(metrics_listen, "metrics-listen", PLACE, "", 0, 0, \
-      "ADDRESS:PORT or unix:PATH for /metrics, which is then only there, and the probes, which are there too") \
+      "where /metrics is, and then only there: a port, or unix:PATH; the probes are there too") \
     X(log_format, "log-format", FORMAT, "json", 0, 0, "json or text") \
     X(log_level, "log-level", LEVEL, "info", 0, 0, "debug, info, warn or error") \
     X(allow_vulnerable_libmicrohttpd, "allow-vulnerable-libmicrohttpd", SWITCH, "false", 0, 0, \

@@ -123,13 +123,21 @@ void answer_indent(const struct request *request, struct answer *answer)
     answer->body = indented;
 }
 
+/* The path that was asked: that of the route, where it has no name in it. */
+static const char *find_instance(const struct request *request)
+{
+    if (request->path[0])
+        return request->path;
+    return request->route ? request->route->path : NULL;
+}
+
 enum MHD_Result answer_problem(struct service *service, const struct request *request, const struct problem *problem,
                                struct reply *reply)
 {
     struct answer answer = {.head = {.id = request->id, .last = problem->last}};
     reply->problem = problem->code;
     reply_head_refuse(&answer.head, problem, request->route ? route_allow(request->route) : NULL);
-    problem_write(&answer.body, problem, request->id, request->route ? request->route->path : NULL);
+    problem_write(&answer.body, problem, request->id, find_instance(request));
     answer_indent(request, &answer);
     return answer_send(service, request, &answer, reply);
 }

@@ -2,6 +2,7 @@
 #include "server/http/problem.h"
 
 #include "api/json/writer.h"
+#include "server/http/problem_cause.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,16 @@ static const struct {
 #define ROW(code, status, slug, title, advice) [PROBLEM_##code] = {status, slug, title, advice},
             PROBLEMS(ROW)
 #undef ROW
+};
+
+static const struct {
+    enum problem_code code;
+    const char *cause;
+    const char *instead;
+} causes[] = {
+#define CAUSE(code, cause, instead) {PROBLEM_##code, cause, instead},
+    PROBLEM_CAUSES(CAUSE)
+#undef CAUSE
 };
 
 unsigned problem_status(enum problem_code code)
@@ -46,17 +57,36 @@ static void write_type(struct writer *w, enum problem_code code)
     writer_member_string(w, "code", rows[code].slug);
 }
 
+static void write_causes(struct writer *w, enum problem_code code)
+{
+    writer_key(w, "causes");
+    writer_array_begin(w);
+    for (size_t x = 0; x < sizeof causes / sizeof *causes; x++) {
+        if (causes[x].code != code)
+            continue;
+        writer_object_begin(w);
+        writer_member_string(w, "cause", causes[x].cause);
+        writer_member_string(w, "instead", causes[x].instead);
+        writer_object_end(w);
+    }
+    writer_array_end(w);
+}
+
 void problem_explain(struct writer *w, enum problem_code code)
 {
     writer_object_begin(w);
     write_type(w, code);
     writer_member_string(w, "advice", rows[code].advice);
+    write_causes(w, code);
     writer_object_end(w);
 }
 
 void problem_explain_text(struct buffer *out, enum problem_code code)
 {
-    buffer_format(out, "%u %s: %s\n  %s\n\n", rows[code].status, rows[code].slug, rows[code].title, rows[code].advice);
+    buffer_format(out, "%u %s: %s\n  %s\n", rows[code].status, rows[code].slug, rows[code].title, rows[code].advice);
+    for (size_t x = 0; x < sizeof causes / sizeof *causes; x++)
+        if (causes[x].code == code)
+            buffer_format(out, "  - %s\n    Send: %s\n", causes[x].cause, causes[x].instead);
 }
 
 enum problem_code problem_of_error(const struct error *err)

@@ -97,7 +97,7 @@ enum problem_code problem_of_error(const struct error *err);
 /* The row of a slug; PROBLEM_NONE when there is none. */
 enum problem_code problem_find(const char *slug);
 
-/* Appends what /problems/slug tells of it: type, title, status, code, advice. */
+/* Appends what /problems/slug tells of it: type, title, status, code, advice, the commonest causes. */
 void problem_explain(struct writer *w, enum problem_code code);
 
 /* The same as lines for people. */

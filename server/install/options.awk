@@ -2,7 +2,7 @@
 function quoted(text) { gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); return text }
 /^  --/ {
     flag = $0; sub(/^ +/, "", flag); sub(/   *.*$/, "", flag)
-    meaning = $0; sub(/^ +--[^ ]+( [A-Z]+)? +/, "", meaning)
+    meaning = $0; sub(/^ +--[^ ]+( [A-Z:]+)? +/, "", meaning)
     print ".TP\n.B " quoted(flag) "\n" quoted(meaning)
 }
 /^ +\[default/ { sub(/^ +/, ""); print ".br\n" quoted($0) }

@@ -183,8 +183,10 @@ void pages_problems(const struct service *service, const char *name, struct page
     (void)service;
     (void)name;
     if (page->text) {
-        for (enum problem_code code = PROBLEM_NONE + 1; code <= PROBLEM_INTERNAL; code++)
+        for (enum problem_code code = PROBLEM_NONE + 1; code <= PROBLEM_INTERNAL; code++) {
             problem_explain_text(&page->body, code);
+            buffer_string(&page->body, "\n");
+        }
         finish_text(page);
         return;
     }
@@ -204,6 +206,11 @@ void pages_problem(const struct service *service, const char *name, struct page 
     enum problem_code code = problem_find(name);
     if (code == PROBLEM_NONE)
         return;
+    if (page->text) {
+        problem_explain_text(&page->body, code);
+        finish_text(page);
+        return;
+    }
     problem_explain(&w, code);
     finish_json(page, 200);
 }

@@ -118,9 +118,11 @@ function drawReplies(openapi) {
 /** @param {any[]} problems @param {string} here  the one that the address names */
 function drawProblems(problems, here) {
   section("refusals", "Refusals");
-  for (const { code, title, status, advice } of problems) {
+  for (const { code, title, status, advice, causes } of problems) {
     const trial = REFUSED[code];
-    main.append(entry(code, `${status} ${code}`, title, advice, ...(trial ? [el("details", { open: code === here }, el("summary", {}, "Example"), spelled(trial), ...tried(trial))] : [])));
+    const rows = causes.map((/** @type {{cause: string, instead: string}} */ each) => el("tr", {}, el("td", {}, each.cause), el("td", {}, each.instead)));
+    const table = rows.length ? el("table", { class: "plain" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Common cause"), el("th", { scope: "col" }, "Send instead"))), el("tbody", {}, ...rows)) : null;
+    main.append(entry(code, `${status} ${code}`, title, advice, table, ...(trial ? [el("details", { open: code === here }, el("summary", {}, "Example"), spelled(trial), ...tried(trial))] : [])));
     listed(code, code);
   }
 }

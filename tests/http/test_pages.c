@@ -73,7 +73,9 @@ START_TEST(names_that_are_not_there_have_no_page)
 {
     static const char *const paths[] = {"/problems/nope", "/v1/examples/nope"};
     struct client_reply reply = ask("GET", paths[_i], BROWSER, NULL);
-    json_decref(client_problem(&reply, 404));
+    json_t *problem = client_problem(&reply, 404);
+    ck_assert_str_eq(json_string_value(json_object_get(problem, "instance")), paths[_i]);
+    json_decref(problem);
     client_free(&reply);
 }
 END_TEST

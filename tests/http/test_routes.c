@@ -377,6 +377,45 @@ START_TEST(every_problem_is_explained_at_its_type)
 }
 END_TEST
 
+/* Those that people meet say what usually brings them about, in each form. */
+START_TEST(common_causes_say_what_to_send_instead)
+{
+    static const char *const codes[] = {"malformed-body",
+                                        "unauthorized",
+                                        "body-too-large",
+                                        "too-large",
+                                        "unsupported-type",
+                                        "unsupported-coding",
+                                        "invalid-request",
+                                        "too-many-requests",
+                                        "no-memory",
+                                        "queue-full",
+                                        "deadline",
+                                        "draining",
+                                        "too-many-connections",
+                                        "too-many-client-connections"};
+    char path[64];
+    size_t index = 0;
+    json_t *each = NULL;
+    snprintf(path, sizeof path, "/problems/%s", codes[_i]);
+    struct client_reply json = client_get(&service, path);
+    struct client_reply text = client_send(
+        &service, &(struct client_request){.method = "GET", .path = path, .headers = {"Accept: text/plain"}});
+    check_header(&text, "Content-Type", "text/plain; charset=utf-8");
+    json_t *root = client_json(&json);
+    const json_t *causes = json_object_get(root, "causes");
+    ck_assert_uint_eq(json_array_size(causes), 3);
+    json_array_foreach(causes, index, each)
+    {
+        ck_assert_ptr_nonnull(strstr(text.body, json_string_value(json_object_get(each, "cause"))));
+        ck_assert_ptr_nonnull(strstr(text.body, json_string_value(json_object_get(each, "instead"))));
+    }
+    json_decref(root);
+    client_free(&json);
+    client_free(&text);
+}
+END_TEST
+
 START_TEST(openapi_is_there)
 {
     struct client_reply reply = client_get(&service, "/openapi.json");
@@ -458,6 +497,7 @@ Suite *routes_suite(void)
     tcase_add_test(tests, packed_pages_have_an_etag_of_their_own);
     tcase_add_loop_test(tests, what_changes_has_no_etag, 0, 4);
     tcase_add_test(tests, every_problem_is_explained_at_its_type);
+    tcase_add_loop_test(tests, common_causes_say_what_to_send_instead, 0, 14);
     tcase_add_test(tests, openapi_is_there);
     tcase_add_test(tests, info_tells_versions_and_limits);
     tcase_add_test(tests, request_id_is_kept_when_it_is_plain);
