@@ -395,6 +395,10 @@ deps-schema: | deps-test
 schema-test: $(PROGRAM) | deps-schema ## let a validator and a fuzzer (PyPI) judge /openapi.json
 	tests/schema.sh $(PROGRAM)
 
+.PHONY: copy-head-test
+copy-head-test: $(PROGRAM) | deps-drain ## train the example copy-head over HTTP and see its loss fall
+	tests/copy_head.py $(PROGRAM)
+
 deps-drain_TOOLS := python3 wrk
 deps-drain_PACKAGES := python3 wrk
 .PHONY: drain-test

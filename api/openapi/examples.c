@@ -89,7 +89,7 @@ static const struct example table[] = {
 
     {"readout", "Which word comes next",
      "The last output row, times one column per word, gives a logit for each word, and their softmax the probabilities.",
-     "readout lists the words, the most probable first."},
+     "readout lists the words, the most probable first: sat takes 55 %."},
 
     {"cache-multi-head", "What a cache costs: four heads",
      "Multi-head attention keeps a key and a value of every head for each token.",
@@ -151,6 +151,30 @@ static const struct example table[] = {
     {"the-cat-float-eight", "The cat in float8",
      "With float8 inputs and weights there are eight steps between 1 and 2.",
      "The weights are 0.2813 and 0.7500 in place of 0.2799 and 0.7201, and sum to 1.0313."},
+
+    {"collapsed", "A collapsed softmax lets no gradient through",
+     "Where one weight is nearly 1, w (1 - w) is nearly 0: the query cannot learn from its own mistake.",
+     "gradients.masked and gradients.q are below a millionth, as jacobian_trace in stats says."},
+
+    {"value-or-key", "What a value does, what a key does",
+     "A value's gradient is its weight; a key moves its own weight, and through the sum those of all the others.",
+     "gradients.v repeats the weights; gradients.masked has no zero and sums to 0."},
+
+    {"hidden-gradient", "A hidden key gets no gradient",
+     "What the mask hides has no part in the output, so nothing flows back to it.",
+     "gradients.masked[0][1] is exactly 0, and so are gradients.k[1] and gradients.v[1]."},
+
+    {"wrong-mask-gradient", "The wrong mask teaches hidden keys",
+     "Zeroing weights after the softmax leaves the hidden key in the sum, and so in the way back: the future leaks.",
+     "gradients.masked[0][1] is not 0, though weights[0][1] is."},
+
+    {"copy-head", "One head learns to copy",
+     "Every row should predict its own token; each request takes one step, and updated is what to send next.",
+     "loss: fifty requests, each with the last reply's updated, bring it down."},
+
+    {"tiles", "FlashAttention on four tokens",
+     "A softmax needs no whole row: a running maximum and sum, rescaled tile by tile, come to the same.",
+     "The last accumulator over the last running_sum is the output; rescale is 0 at first and 1 where no larger maximum came."},
 };
 
 /* clang-format on */

@@ -4,6 +4,7 @@
 #include "api/openapi/schema_reference.h"
 #include "api/openapi/schema_type.h"
 #include "api/request/read_packed.h"
+#include "api/request/read_seeded.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void write_nested(struct writer *w, const char *name, const char *leaf)
     writer_object_end(w);
 }
 
-static void write_either(struct writer *w, const char *name, const char *nested)
+static void write_either(struct writer *w, const char *name, const char *nested, bool seeded)
 {
     writer_key(w, name);
     writer_object_begin(w);
@@ -119,6 +120,8 @@ static void write_either(struct writer *w, const char *name, const char *nested)
     writer_array_begin(w);
     schema_reference(w, nested);
     schema_reference(w, read_packed_table()->title);
+    if (seeded)
+        schema_reference(w, read_seeded_table()->title);
     writer_array_end(w);
     writer_object_end(w);
 }
@@ -129,7 +132,8 @@ void schema_tensors(struct writer *w)
     write_nested(w, "NumbersOrHidden", "{\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"const\":\"-Infinity\"}]}");
     write_nested(w, "Booleans", "{\"type\":\"boolean\"}");
     schema_request(w, read_packed_table());
-    write_either(w, "Tensor", "Numbers");
-    write_either(w, "BiasTensor", "NumbersOrHidden");
-    write_either(w, "AllowTensor", "Booleans");
+    schema_request(w, read_seeded_table());
+    write_either(w, "Tensor", "Numbers", true);
+    write_either(w, "BiasTensor", "NumbersOrHidden", true);
+    write_either(w, "AllowTensor", "Booleans", false);
 }

@@ -5,6 +5,7 @@
 #include "api/request/include.h"
 #include "api/request/read_list.h"
 #include "api/request/read_packed.h"
+#include "api/request/read_seeded.h"
 #include "api/request/read_tensor.h"
 #include "api/request/read_value.h"
 #include "api/request/suggest.h"
@@ -41,6 +42,15 @@ static void read_slopes(struct decoder *d, const struct option *o, const json_t 
         read_list_reals(d, o, value, at, target.field);
 }
 
+static void read_seeded_object(struct decoder *d, const json_t *value, const struct json_path *at, struct tensor *out)
+{
+    struct seeded seeded = {0};
+    size_t faults = d->err->count;
+    decode_object(d, read_seeded_table(), value, at, &seeded);
+    if (d->err->count == faults)
+        read_seeded(d, &seeded, at, out);
+}
+
 static void read_packed_object(struct decoder *d, const struct option *o, const json_t *value,
                                const struct json_path *at, struct tensor *out)
 {
@@ -58,7 +68,9 @@ static void read_packed_object(struct decoder *d, const struct option *o, const 
 static void read_into_tensor(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                              struct read_value_target target)
 {
-    if (json_is_object(value))
+    if (json_is_object(value) && o->kind != OPTION_ALLOW && json_object_get(value, "normal"))
+        read_seeded_object(d, value, at, target.field);
+    else if (json_is_object(value))
         read_packed_object(d, o, value, at, target.field);
     else
         read_tensor(d, o, value, at, target.field);

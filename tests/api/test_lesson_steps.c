@@ -187,6 +187,34 @@ START_TEST(a_readout_leaves_words_out)
 }
 END_TEST
 
+/* splitmix64 from state 7 and Box-Muller, redone here; scores of d_k normals have variance d_k, scaled ones 1. */
+START_TEST(seeded_normal_numbers)
+{
+    json_t *reply = exchange_reply("{\"q\":{\"normal\":{\"seed\":7},\"shape\":[1,3]},\"k\":[[1,0,0],[0,1,0],[0,0,1]],"
+                                   "\"v\":[[1],[2],[3]],\"scale\":1,\"include\":[\"steps.scores\"]}");
+    uint64_t state = 7;
+    double u[4];
+    for (size_t x = 0; x < 4; x++) {
+        uint64_t z = state += UINT64_C(0x9E3779B97F4A7C15);
+        z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+        z ^= z >> 31;
+        u[x] = (double)((z >> 11) + (x % 2 == 0)) * 0x1p-53;
+    }
+    char expected[100];
+    snprintf(expected, sizeof expected, "[%.17g,%.17g,%.17g]", sqrt(-2 * log(u[0])) * cos(2 * acos(-1) * u[1]),
+             sqrt(-2 * log(u[0])) * sin(2 * acos(-1) * u[1]), sqrt(-2 * log(u[2])) * cos(2 * acos(-1) * u[3]));
+    exchange_near(reply, "steps.scores.0", expected, 1e-14);
+    json_decref(reply);
+    exchange_refused("{\"q\":{\"normal\":{}},\"k\":[[1]],\"v\":[[1]]}", ERROR_INVALID, "q",
+                     "lacks its member \"shape\"");
+    exchange_refused("{\"q\":{\"normal\":{\"seed\":-1},\"shape\":[1,1]},\"k\":[[1]],\"v\":[[1]]}", ERROR_INVALID,
+                     "q.normal.seed", "-1");
+    exchange_refused("{\"q\":{\"normal\":{},\"shape\":[1000000,1000000,1000000,1000000]},\"k\":[[1]],\"v\":[[1]]}",
+                     ERROR_TOO_LARGE, "", "more numbers");
+}
+END_TEST
+
 START_TEST(tiles_are_refused_where_they_cannot_be)
 {
     exchange_refused("{" ONE ",\"tiles\":{\"keys\":1},\"variant\":\"linear\"}", ERROR_INVALID, "tiles", "linear");
@@ -224,6 +252,7 @@ Suite *lesson_steps_suite(void)
     tcase_add_test(tests, what_is_new_of_present);
     tcase_add_test(tests, sat_takes_55_percent);
     tcase_add_test(tests, a_readout_leaves_words_out);
+    tcase_add_test(tests, seeded_normal_numbers);
     tcase_add_test(tests, tiles_are_refused_where_they_cannot_be);
     suite_add_tcase(suite, tests);
     return suite;

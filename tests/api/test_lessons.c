@@ -124,7 +124,40 @@ static const struct {
     {"the-cat-bfloat", "weights.1", "[0.2793,0.7188]"},
     {"the-cat-float-eight", "weights.1", "[0.28125,0.75]"},
     {"the-cat-float-eight", "exact.weights.1", "[0.2799,0.7201]"},
+    {"readout", "readout.0.probability", "0.55"},
+    {"hidden-gradient", "gradients.masked.0", "[0,0]"},
+    {"hidden-gradient", "gradients.k.1", "[0,0,0,0]"},
+    {"hidden-gradient", "gradients.v.1", "[0,0,0,0]"},
+    {"wrong-mask-gradient", "weights.0.1", "0"},
+    {"wrong-mask-gradient", "gradients.masked.0", "[-0.1247,0.1247]"},
+    {"collapsed", "gradients.masked.0", "[0,0,0,0]"},
+    {"tiles", "steps.rescale.0", "[0,1]"},
 };
+
+/* Fifty requests, each with what the last reply updated. */
+START_TEST(one_head_learns_to_copy)
+{
+    static const char *const names[] = {"embedding", "w_q", "w_k", "w_v"};
+    json_t *request = json_loads(examples_body(examples_find("copy-head")), 0, NULL);
+    double first = 0, last = 0;
+    ck_assert_ptr_nonnull(request);
+    for (int step = 0; step < 50; step++) {
+        char *body = json_dumps(request, JSON_REAL_PRECISION(17));
+        json_t *reply = exchange_reply(body);
+        last = json_number_value(exchange_at(reply, "loss"));
+        first = step == 0 ? last : first;
+        json_t *updated = json_object_get(reply, "updated");
+        for (size_t x = 0; x < 4; x++)
+            json_object_set(request, names[x], json_object_get(updated, names[x]));
+        json_object_set(json_object_get(request, "readout"), "w", json_object_get(updated, "readout_w"));
+        json_decref(reply);
+        free(body);
+    }
+    ck_assert_double_gt(first, 1);
+    ck_assert_double_lt(last, 0.2 * first);
+    json_decref(request);
+}
+END_TEST
 
 START_TEST(what_the_sentences_say_is_shown)
 {
@@ -221,6 +254,7 @@ Suite *lessons_suite(void)
     Suite *suite = suite_create("examples of the service");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, every_example_has_tokens);
+    tcase_add_test(tests, one_head_learns_to_copy);
     tcase_add_test(tests, each_runs_and_is_described);
     tcase_add_test(tests, the_list_names_them_all);
     tcase_add_loop_test(tests, what_the_sentences_say_is_shown, 0, (int)(sizeof shown / sizeof *shown));
