@@ -2,6 +2,7 @@
  * off, the projections' transposes. */
 #include "core/backward_way.h"
 #include "core/blas.h"
+#include "core/cache/latent_backward.h"
 #include "core/embedding.h"
 #include "core/rope.h"
 
@@ -206,7 +207,10 @@ bool backward_members(struct backward_way *way, struct error *err)
     if (!make_by_x(way, err))
         return false;
     run_output_projection(way);
-    for (size_t input = 0; input < 3; input++)
+    bool latent = way->back->a->request->latent.on;
+    if (latent && !latent_backward(way, err))
+        return false;
+    for (size_t input = 0; !latent && input < 3; input++)
         if (!run_input(way, input, err))
             return false;
     return run_embedding(way, err);

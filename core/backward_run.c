@@ -125,6 +125,8 @@ bool backward_needs(const struct backward_way *way, size_t input)
         {GRADIENT_INPUTS_V, GRADIENT_V, GRADIENT_PAST_V, GRADIENT_W_V, GRADIENT_B_V, GRADIENT_X, GRADIENT_EMBEDDING,
          GRADIENT_CONTEXT, GRADIENT_COUNT},
     };
+    if (way->back->a->request->latent.on)
+        return true;
     for (const enum gradient *user = users[input]; *user != GRADIENT_COUNT; user++)
         if (backward_wants(way, *user))
             return true;

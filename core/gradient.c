@@ -49,6 +49,26 @@ static struct tensor member_of(const struct attention *a, enum gradient gradient
         return r->past_k;
     case GRADIENT_PAST_V:
         return r->past_v;
+    case GRADIENT_PAST_LATENT:
+        return r->past_latent;
+    case GRADIENT_PAST_ROPE_KEY:
+        return r->past_rope_key;
+    case GRADIENT_W_DKV:
+        return r->latent.w_dkv;
+    case GRADIENT_W_KR:
+        return r->latent.w_kr;
+    case GRADIENT_W_UK:
+        return r->latent.w_uk;
+    case GRADIENT_W_UV:
+        return r->latent.w_uv;
+    case GRADIENT_W_DQ:
+        return r->latent.w_dq;
+    case GRADIENT_W_UQ:
+        return r->latent.w_uq;
+    case GRADIENT_GAIN_Q:
+        return r->latent.gain_q;
+    case GRADIENT_GAIN_KV:
+        return r->latent.gain_kv;
     case GRADIENT_X:
         return r->ids.values ? (struct tensor){0} : r->x;
     case GRADIENT_EMBEDDING:
@@ -56,7 +76,7 @@ static struct tensor member_of(const struct attention *a, enum gradient gradient
     case GRADIENT_CONTEXT:
         return r->context;
     case GRADIENT_W_Q:
-        return r->w_q;
+        return r->latent.on ? r->latent.w_q : r->w_q;
     case GRADIENT_W_K:
         return r->w_k;
     case GRADIENT_W_V:
@@ -72,9 +92,20 @@ static struct tensor member_of(const struct attention *a, enum gradient gradient
     }
 }
 
+/* A step of latent attention. */
+static bool is_latent_step(enum gradient gradient)
+{
+    return gradient >= GRADIENT_QUERY_ROPE && gradient <= GRADIENT_LATENT;
+}
+
 static const char *bringer_of(enum gradient gradient)
 {
+    if (is_latent_step(gradient) || (gradient >= GRADIENT_W_DKV && gradient <= GRADIENT_GAIN_KV))
+        return "latent with that member would bring it";
     switch (gradient) {
+    case GRADIENT_PAST_LATENT:
+    case GRADIENT_PAST_ROPE_KEY:
+        return "latent with a past would bring it";
     case GRADIENT_W_O:
         return "w_o would bring it";
     case GRADIENT_B_O:
@@ -137,6 +168,10 @@ const char *gradient_lacks(const struct attention *a, enum gradient gradient)
     if (gradient == GRADIENT_OUTPUT || gradient == GRADIENT_INPUTS_Q || gradient == GRADIENT_INPUTS_K ||
         gradient == GRADIENT_INPUTS_V)
         return NULL;
+    if (is_latent_step(gradient))
+        return a->request->latent.on && (gradient != GRADIENT_QUERY_LATENT || a->request->latent.w_dq.data)
+                   ? NULL
+                   : bringer_of(gradient);
     return member_of(a, gradient).data ? NULL : bringer_of(gradient);
 }
 
@@ -167,10 +202,29 @@ static struct tensor pair_shape(const struct attention *a, size_t width)
     return tensor_dense(a->dtype, rows.rank + (width > 0), rows.shape, NULL);
 }
 
+/* Rows that all heads share. */
+static struct tensor shared_shape(const struct attention *a, size_t rows, size_t width)
+{
+    const size_t shape[3] = {a->batch, rows, width};
+    return tensor_dense(a->dtype, 2U + a->has_batch, shape + !a->has_batch, NULL);
+}
+
 struct tensor gradient_shape(const struct attention *a, enum gradient gradient)
 {
     struct tensor t;
     switch (gradient) {
+    case GRADIENT_LATENT:
+        return shared_shape(a, a->keys, a->latent.d_c);
+    case GRADIENT_ROPE_KEY:
+        return shared_shape(a, a->keys, a->latent.d_r);
+    case GRADIENT_QUERY_LATENT:
+        return shared_shape(a, a->queries, a->latent.d_cq);
+    case GRADIENT_QUERY_NOPE:
+        return split_shape(a, a->heads, a->queries, a->latent.d_n);
+    case GRADIENT_QUERY_ROPE:
+        return split_shape(a, a->heads, a->queries, a->latent.d_r);
+    case GRADIENT_KEY_NOPE:
+        return split_shape(a, a->heads, a->keys, a->latent.d_n);
     case GRADIENT_OUTPUT:
         return output_shape(a);
     case GRADIENT_ALIBI:
@@ -233,6 +287,9 @@ void gradient_axes(const struct attention *a, enum gradient gradient, enum axis 
     case GRADIENT_INPUTS_Q:
     case GRADIENT_Q:
     case GRADIENT_X:
+    case GRADIENT_QUERY_LATENT:
+    case GRADIENT_QUERY_NOPE:
+    case GRADIENT_QUERY_ROPE:
         name_rows(a, rank, AXIS_QUERY, axes);
         return;
     case GRADIENT_INPUTS_K:
@@ -242,6 +299,11 @@ void gradient_axes(const struct attention *a, enum gradient gradient, enum axis 
     case GRADIENT_PAST_K:
     case GRADIENT_PAST_V:
     case GRADIENT_CONTEXT:
+    case GRADIENT_PAST_LATENT:
+    case GRADIENT_PAST_ROPE_KEY:
+    case GRADIENT_LATENT:
+    case GRADIENT_ROPE_KEY:
+    case GRADIENT_KEY_NOPE:
         name_rows(a, rank, AXIS_KEY, axes);
         return;
     default:

@@ -42,12 +42,28 @@ enum gradient_kind {
     ROW(V, "v", GRADIENT_TENSOR, NULL, "v", "d v") \
     ROW(PAST_K, "past.k", GRADIENT_TENSOR, "past", "k", "d past.k") \
     ROW(PAST_V, "past.v", GRADIENT_TENSOR, "past", "v", "d past.v") \
+    ROW(PAST_LATENT, "past.latent", GRADIENT_TENSOR, "past", "latent", "d past.latent") \
+    ROW(PAST_ROPE_KEY, "past.rope_key", GRADIENT_TENSOR, "past", "rope_key", "d past.rope_key") \
+    ROW(QUERY_ROPE, "query_rope", GRADIENT_TENSOR, NULL, "query_rope", "d query_rope = d q, its rotated features") \
+    ROW(QUERY_NOPE, "query_nope", GRADIENT_TENSOR, NULL, "query_nope", "d query_nope = d q, its other features") \
+    ROW(QUERY_LATENT, "query_latent", GRADIENT_TENSOR, NULL, "query_latent", "d query_latent = d q . w_uq^T") \
+    ROW(KEY_NOPE, "key_nope", GRADIENT_TENSOR, NULL, "key_nope", "d key_nope = d k, its features without a position") \
+    ROW(ROPE_KEY, "rope_key", GRADIENT_TENSOR, NULL, "rope_key", "d rope_key = sum of the heads' d k") \
+    ROW(LATENT, "latent", GRADIENT_TENSOR, NULL, "latent", "d latent = d key_nope . w_uk^T + d v . w_uv^T") \
     ROW(X, "x", GRADIENT_TENSOR, NULL, "x", "d x, of all its uses") \
     ROW(CONTEXT, "context", GRADIENT_TENSOR, NULL, "context", "d context") \
     ROW(EMBEDDING, "embedding", GRADIENT_TENSOR, NULL, "embedding", "d embedding = d x, summed where an id repeats") \
     ROW(W_Q, "w_q", GRADIENT_TENSOR, NULL, "w_q", "d w_q = x^T . d q") \
     ROW(W_K, "w_k", GRADIENT_TENSOR, NULL, "w_k", "d w_k = x^T . d k") \
     ROW(W_V, "w_v", GRADIENT_TENSOR, NULL, "w_v", "d w_v = x^T . d v") \
+    ROW(W_DKV, "w_dkv", GRADIENT_TENSOR, NULL, "w_dkv", "d w_dkv = x^T . d latent, before the norm") \
+    ROW(W_KR, "w_kr", GRADIENT_TENSOR, NULL, "w_kr", "d w_kr = x^T . d rope_key, before the rotation") \
+    ROW(W_UK, "w_uk", GRADIENT_TENSOR, NULL, "w_uk", "d w_uk = latent^T . d key_nope") \
+    ROW(W_UV, "w_uv", GRADIENT_TENSOR, NULL, "w_uv", "d w_uv = latent^T . d v") \
+    ROW(W_DQ, "w_dq", GRADIENT_TENSOR, NULL, "w_dq", "d w_dq = x^T . d query_latent, before the norm") \
+    ROW(W_UQ, "w_uq", GRADIENT_TENSOR, NULL, "w_uq", "d w_uq = query_latent^T . d q") \
+    ROW(GAIN_Q, "gain_q", GRADIENT_TENSOR, NULL, "gain_q", "d gain_q = sum of d query_latent * normed") \
+    ROW(GAIN_KV, "gain_kv", GRADIENT_TENSOR, NULL, "gain_kv", "d gain_kv = sum of d latent * normed") \
     ROW(B_Q, "b_q", GRADIENT_TENSOR, NULL, "b_q", "d b_q = sum of d q over its rows") \
     ROW(B_K, "b_k", GRADIENT_TENSOR, NULL, "b_k", "d b_k = sum of d k over its rows") \
     ROW(B_V, "b_v", GRADIENT_TENSOR, NULL, "b_v", "d b_v = sum of d v over its rows") \

@@ -160,7 +160,23 @@ static struct tensor member_of(const struct attention_request *r, enum gradient 
     case GRADIENT_EMBEDDING:
         return r->embedding;
     case GRADIENT_W_Q:
-        return r->w_q;
+        return r->latent.on ? r->latent.w_q : r->w_q;
+    case GRADIENT_W_DKV:
+        return r->latent.w_dkv;
+    case GRADIENT_W_KR:
+        return r->latent.w_kr;
+    case GRADIENT_W_UK:
+        return r->latent.w_uk;
+    case GRADIENT_W_UV:
+        return r->latent.w_uv;
+    case GRADIENT_W_DQ:
+        return r->latent.w_dq;
+    case GRADIENT_W_UQ:
+        return r->latent.w_uq;
+    case GRADIENT_GAIN_Q:
+        return r->latent.gain_q;
+    case GRADIENT_GAIN_KV:
+        return r->latent.gain_kv;
     case GRADIENT_W_K:
         return r->w_k;
     case GRADIENT_W_V:

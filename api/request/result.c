@@ -197,9 +197,10 @@ bool result_has_own_name(const struct result *result)
 const char *result_object_path(const struct result *result)
 {
     static const char *const paths[GRADIENT_COUNT] = {
-        [GRADIENT_INPUTS_Q] = "gradients.inputs", [GRADIENT_INPUTS_K] = "gradients.inputs",
-        [GRADIENT_INPUTS_V] = "gradients.inputs", [GRADIENT_PAST_K] = "gradients.past",
-        [GRADIENT_PAST_V] = "gradients.past",
+        [GRADIENT_INPUTS_Q] = "gradients.inputs",    [GRADIENT_INPUTS_K] = "gradients.inputs",
+        [GRADIENT_INPUTS_V] = "gradients.inputs",    [GRADIENT_PAST_K] = "gradients.past",
+        [GRADIENT_PAST_V] = "gradients.past",        [GRADIENT_PAST_LATENT] = "gradients.past",
+        [GRADIENT_PAST_ROPE_KEY] = "gradients.past",
     };
     return result->object && result->gradient != GRADIENT_COUNT ? paths[result->gradient] : NULL;
 }

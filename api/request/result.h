@@ -231,6 +231,14 @@ enum part {
     X(W_Q, "w_q") \
     X(W_K, "w_k") \
     X(W_V, "w_v") \
+    X(W_DKV, "w_dkv") \
+    X(W_KR, "w_kr") \
+    X(W_UK, "w_uk") \
+    X(W_UV, "w_uv") \
+    X(W_DQ, "w_dq") \
+    X(W_UQ, "w_uq") \
+    X(GAIN_Q, "gain_q") \
+    X(GAIN_KV, "gain_kv") \
     X(B_Q, "b_q") \
     X(B_K, "b_k") \
     X(B_V, "b_v")

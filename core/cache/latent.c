@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define THETA 10000.0
-#define EPSILON 1e-6 /* of the norm */
 
 struct work {
     struct attention *a;
@@ -126,7 +125,7 @@ static void normalise_row(struct tensor t, size_t at, struct tensor gain)
     double sum = 0;
     for (size_t c = 0; c < width; c++)
         sum += dtype_get(t.dtype, t.data, at + c) * dtype_get(t.dtype, t.data, at + c);
-    double root = sqrt(sum / (double)width + EPSILON);
+    double root = sqrt(sum / (double)width + LATENT_EPSILON);
     for (size_t c = 0; c < width; c++)
         dtype_set(t.dtype, t.data, at + c,
                   dtype_get(t.dtype, t.data, at + c) / root * (gain.data ? dtype_get(gain.dtype, gain.data, c) : 1));
@@ -140,7 +139,7 @@ static void normalise(const struct work *k, struct tensor t, struct tensor gain)
             normalise_row(t, b * t.stride[0] + i * t.stride[2], gain);
 }
 
-static struct rope_request rope_of(const struct attention *a)
+struct rope_request latent_rope(const struct attention *a)
 {
     struct rope_request rope = a->request->rope;
     rope.theta = rope.on ? rope.theta : THETA;
@@ -155,7 +154,7 @@ static bool prepare_queries(const struct work *k)
 {
     struct attention *a = k->a;
     const struct attention_request *r = a->request;
-    const struct rope_request rope = rope_of(a);
+    const struct rope_request rope = latent_rope(a);
     struct tensor x = given(a, r->x);
     struct latent *l = &a->latent;
     a->q = make(k, a->queries, a->heads, a->d_k);
@@ -182,7 +181,7 @@ static bool prepare_cache(const struct work *k)
 {
     struct attention *a = k->a;
     const struct attention_request *r = a->request;
-    const struct rope_request rope = rope_of(a);
+    const struct rope_request rope = latent_rope(a);
     struct tensor context = given(a, r->context.data ? r->context : r->x);
     struct latent *l = &a->latent;
     struct tensor both = make(k, a->keys, 1, l->d_c + l->d_r);

@@ -17,6 +17,9 @@
 
 struct attention;
 struct attention_request;
+struct rope_request;
+
+#define LATENT_EPSILON 1e-6 /* of the norm */
 
 struct latent_request {
     bool on;
@@ -46,6 +49,9 @@ bool latent_check_past(struct attention *a, struct error *err);
 
 /* What enters the scores: q and, expanded, k and v; absorbed, a->inner, which runs as one key/value head over c. */
 bool latent_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err);
+
+/* How its features are rotated: always, interleaved unless said. */
+struct rope_request latent_rope(const struct attention *a);
 
 /* k and v of an absorbed request, as the expanded form has them: for those who want to see them. */
 bool latent_expand(struct attention *a, struct arena *arena, struct pool *pool, struct error *err);

@@ -4,6 +4,7 @@
 #include "tests/api/exchange.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,87 @@ START_TEST(explain_tells_a_cell_of_latent)
 }
 END_TEST
 
+/* --- gradients of latent: (L(w + h) - L(w - h)) / 2h for every number of every member --- */
+
+static double loss_of(const json_t *request)
+{
+    char *body = json_dumps(request, 0);
+    json_t *r = exchange_reply(body);
+    double loss = json_number_value(exchange_at(r, "output.0.2.1"));
+    free(body);
+    json_decref(r);
+    return loss;
+}
+
+/* The gradient of one number, found by moving it. */
+static void check_slope(json_t *request, json_t *list, size_t at, const json_t *gradient, const char *name)
+{
+    const double h = 1e-5;
+    double value = json_number_value(json_array_get(list, at));
+    json_array_set_new(list, at, json_real(value + h));
+    double above = loss_of(request);
+    json_array_set_new(list, at, json_real(value - h));
+    double below = loss_of(request);
+    json_array_set_new(list, at, json_real(value));
+    double found = json_number_value(json_array_get(gradient, at));
+    ck_assert_msg(fabs(found - (above - below) / (2 * h)) <= 1e-6 * fmax(1, fabs(found)), "%s[%zu]: %.10g, not %.10g",
+                  name, at, found, (above - below) / (2 * h));
+}
+
+static void check_slopes(json_t *request, json_t *member, const json_t *gradient, const char *name)
+{
+    ck_assert_msg(gradient && json_array_size(gradient) == json_array_size(member), "%s", name);
+    for (size_t x = 0; x < json_array_size(member); x++)
+        if (json_is_array(json_array_get(member, x)))
+            check_slopes(request, json_array_get(member, x), json_array_get(gradient, x), name);
+        else
+            check_slope(request, member, x, gradient, name);
+}
+
+static void check_members(json_t *request, json_t *members, const json_t *gradients)
+{
+    const char *name;
+    json_t *member;
+    json_object_foreach(members, name, member)
+    {
+        if (json_is_array(member))
+            check_slopes(request, member, json_object_get(gradients, name), name);
+    }
+}
+
+static const char *const slopes[] = {
+    "\"w_dq\":[[0.5,-0.3],[0.2,0.7]],\"w_uq\":[[0.3,0.5,-0.4,0.2,0.1,0.6],[-0.2,0.4,0.3,0.1,0.5,-0.7]],"
+    "\"norm\":\"rms\",\"gain_q\":[1.5,0.5],\"gain_kv\":[0.7,1.2]},\"past\":{\"latent\":[[[0.3,-0.6]]],"
+    "\"rope_key\":[[[0.6,0.8]]]}",
+    "\"w_q\":[[0.3,0.5,-0.4,0.2,0.1,0.6],[-0.2,0.4,0.3,0.1,0.5,-0.7]]},\"context\":[[[0.4,1],[-0.7,0.2]]],\"sinks\":[0."
+    "1,0.2]",
+};
+
+START_TEST(gradients_go_through_latent)
+{
+    char body[1600];
+    snprintf(
+        body, sizeof body,
+        "{\"x\":[[[1,2],[0.5,-1],[0.3,0.8]]],\"heads\":2,\"backward\":{\"cell\":{\"query\":2,\"feature\":1}},"
+        "\"w_o\":[[1,-1],[0.5,2]],\"include\":[\"output\",\"gradients\"],\"latent\":{\"w_dkv\":[[0.4,-0.8],[0.9,0.1]],"
+        "\"w_kr\":[[1,0.2],[-0.5,1]],\"w_uk\":[[0.3,-0.6],[0.8,0.5]],\"w_uv\":[[0.2,0.7],[-0.9,0.4]],%s}",
+        slopes[_i]);
+    json_t *r = exchange_reply(body);
+    json_t *request = json_loads(body, 0, NULL);
+    const json_t *gradients = exchange_at(r, "gradients");
+    check_members(request, json_object_get(request, "latent"), gradients);
+    check_slopes(request, json_object_get(request, "x"), json_object_get(gradients, "x"), "x");
+    if (json_object_get(request, "past"))
+        check_members(request, json_object_get(request, "past"), json_object_get(gradients, "past"));
+    if (json_object_get(request, "context"))
+        check_slopes(request, json_object_get(request, "context"), json_object_get(gradients, "context"), "context");
+    ck_assert_uint_eq(json_array_size(exchange_at(r, "gradients.key_nope.0")), 2);
+    exchange_near(r, "axes.gradients.rope_key", "[\"batch\",\"key\",\"feature\"]", 0);
+    json_decref(request);
+    json_decref(r);
+}
+END_TEST
+
 /* --- precision --- */
 
 /* the-cat with rounded inputs: weights of the row of cat */
@@ -368,7 +450,10 @@ static const struct {
      "\"variant\":\"linear\",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}", "variant", "has none"},
     {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}},\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}",
      "backward", "no slope"},
-    {LATENT "}", "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}", "backward", "do not go through latent"},
+    {LATENT ",\"form\":\"absorbed\"}", "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}", "backward",
+     "through the expanded form"},
+    {LATENT "}", "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"include\":[\"gradients.gain_kv\"]", "include.0",
+     "latent with that member"},
     {CAT, "\"precision\":\"bf16\"", "precision", "must be"},
     {CAT, "\"precision\":{\"mix\":\"float8\"}", "precision.mix", "must be"},
     {CAT, "\"precision\":\"fp8\",\"dtype\":\"float32\",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}",
@@ -424,6 +509,7 @@ Suite *cache_suite(void)
     tcase_add_test(tests, both_forms_of_latent_as_published);
     tcase_add_test(tests, the_present_of_latent_is_a_past);
     tcase_add_test(tests, explain_tells_a_cell_of_latent);
+    tcase_add_loop_test(tests, gradients_go_through_latent, 0, 2);
     tcase_add_test(tests, rounded_inputs_as_published);
     tcase_add_test(tests, the_order_of_a_sum_matters);
     tcase_add_loop_test(tests, emulated_float64_is_the_ordinary_result, 0, 5);
