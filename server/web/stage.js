@@ -79,7 +79,7 @@ export function makeStage(store, acts) {
   }
 
   /** The height of a cell. @param {number} width @param {number} rows */
-  const tallOf = (width, rows) => Math.round(Math.max(rows > 10 ? 24 : 36, Math.min(60, width * 0.7, (innerHeight - (chips.hidden ? 560 : 620)) / (rows + 1) - 4)));
+  const tallOf = (width, rows) => Math.round(Math.max(rows > 10 ? 24 : 34, Math.min(60, width * 0.7, (innerHeight - (chips.hidden ? 604 : 660)) / (rows + 1) - 4)));
 
   /** The stage keeps its height from step to step, so that the buttons stay where they are. @param {View} now */
   function steady({ chain: { shape } }) {

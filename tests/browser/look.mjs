@@ -105,8 +105,8 @@ async function takePictures() {
     await page.screenshot({ path: `${folder}/${name}.png` });
     await context.close();
   };
-  await take("explorer", { width: 1280, height: 800 }, step(9));
-  await take("explorer-dark", { width: 1280, height: 800, scheme: "dark" }, step(10));
+  await take("explorer", { width: 1280, height: 840 }, step(9));
+  await take("explorer-dark", { width: 1280, height: 840, scheme: "dark" }, step(10));
   await take("explorer-phone", { width: 390, height: 844 }, step(9));
 }
 
