@@ -165,7 +165,8 @@ static bool run_explain(struct job *job, struct pool *pool, const atomic_bool *c
 {
     struct attention_job *s = state_of(job);
     return compute(job, pool, cancel, err) &&
-           explain_write(&s->options, &s->attention, job->format == JOB_TEXT, job->arena, &s->explained, err);
+           explain_write(&s->options, &s->attention, s->attention.request->backward ? &s->reply.back.core : NULL,
+                         job->format == JOB_TEXT, job->arena, &s->explained, err);
 }
 
 static size_t count_blocks(const struct job *job)

@@ -1,6 +1,7 @@
 /* One cell: its numbers as JSON, and the check that there is such a cell. */
 #include "api/explain/explain.h"
 
+#include "api/explain/explain_gradient.h"
 #include "api/explain/explain_text.h"
 #include "api/explain/mask_reason.h"
 #include "api/json/array.h"
@@ -33,6 +34,7 @@ struct explanation {
     size_t j;
     const char *reasons[REASONS_MAX];
     size_t reason_count;
+    struct explain_gradient gradient;
 };
 
 static void put_number(struct explanation *t, const char *name, double value)
@@ -137,9 +139,40 @@ static bool write_values(struct explanation *t)
     return terms != NULL;
 }
 
+/* What the cell adds: d_score k_j to d q_i, d_score q_i to d k_j. */
+static void write_share(struct explanation *t, const char *name, bool of_key)
+{
+    writer_key(&t->w, name);
+    writer_array_begin(&t->w);
+    for (size_t f = 0; f < t->a->d_k; f++) {
+        double other = of_key ? query_steps_q(&t->query, f) : query_steps_k(&t->query, t->j, f);
+        array_next(&t->w, &t->options->style, t->a->dtype, t->gradient.d_score * other + 0);
+    }
+    writer_array_end(&t->w);
+}
+
+static void write_gradient(struct explanation *t)
+{
+    const struct explain_gradient *g = &t->gradient;
+    if (!g->there)
+        return;
+    writer_key(&t->w, "gradient");
+    writer_object_begin(&t->w);
+    put_number(t, "d_weight", g->d_weight);
+    if (g->softmax) {
+        put_number(t, "row_dot", g->row_dot);
+        put_number(t, "d_masked", g->d_masked);
+    }
+    put_number(t, "d_scaled", g->d_scaled);
+    put_number(t, "d_score", g->d_score);
+    write_share(t, "d_q", false);
+    write_share(t, "d_k", true);
+    writer_object_end(&t->w);
+}
+
 static bool write_lines(struct explanation *t, struct buffer *out)
 {
-    const struct explain_text lines = {t->options, &t->query, t->j, t->reasons, t->reason_count};
+    const struct explain_text lines = {t->options, &t->query, t->j, t->reasons, t->reason_count, &t->gradient};
     return explain_text_write(out, &lines);
 }
 
@@ -153,7 +186,9 @@ static bool write_json(struct explanation *t)
     write_cell(t);
     bool good = write_products(t);
     write_steps(t);
-    good = good && write_values(t) && write_lines(t, &lines) && !lines.failed;
+    good = good && write_values(t);
+    write_gradient(t);
+    good = good && write_lines(t, &lines) && !lines.failed;
     if (good) {
         writer_key(&t->w, "text");
         writer_string_n(&t->w, lines.data, lines.length);
@@ -164,8 +199,8 @@ static bool write_json(struct explanation *t)
     return good;
 }
 
-bool explain_write(const struct options *o, const struct attention *a, bool text, struct arena *arena,
-                   struct buffer *out, struct error *err)
+bool explain_write(const struct options *o, const struct attention *a, const struct backward *back, bool text,
+                   struct arena *arena, struct buffer *out, struct error *err)
 {
     struct explanation t = {.w.out = out, .options = o, .a = a, .j = (size_t)o->cell.key};
     size_t b = (size_t)o->cell.batch;
@@ -173,7 +208,8 @@ bool explain_write(const struct options *o, const struct attention *a, bool text
     size_t i = (size_t)o->cell.query;
     if (!mask_reason_find(a, b, h, i, t.j, arena, t.reasons, &t.reason_count, err))
         return false;
-    bool good = query_steps_read(&t.query, a, b, h, i) && (text ? write_lines(&t, out) : write_json(&t));
+    bool good = query_steps_read(&t.query, a, b, h, i) && explain_gradient_read(&t.gradient, back, b, h, i, t.j) &&
+                (text ? write_lines(&t, out) : write_json(&t));
     query_steps_free(&t.query);
     return (good && !out->failed) || error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
 }

@@ -5,12 +5,14 @@
 #include "api/request/limits.h"
 #include "api/request/options.h"
 #include "core/arena.h"
+#include "core/backward.h"
 
 /* Refuses a cell outside the shape. */
 bool explain_check(const struct options *options, const struct attention *a, struct error *err);
 
-/* Appends the reply, JSON or (with `text`) lines of text, for a request that attention_run has accepted. */
-bool explain_write(const struct options *options, const struct attention *a, bool text, struct arena *arena,
-                   struct buffer *out, struct error *err);
+/* Appends the reply, JSON or (with `text`) lines of text, for a request that attention_run has accepted; `back`
+ * is its way back, or NULL. */
+bool explain_write(const struct options *options, const struct attention *a, const struct backward *back, bool text,
+                   struct arena *arena, struct buffer *out, struct error *err);
 
 #endif

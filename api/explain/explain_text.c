@@ -280,6 +280,63 @@ static void tell_weight(const struct teller *p)
     tell_dropout(p);
 }
 
+/* NAME = a * b = result, told at enough decimals. */
+static void tell_product(const struct teller *p, const char *name, const char *before, double a, const char *between,
+                         double b, const char *after, double result)
+{
+    equation_line_write(&p->pen, &(struct equation_line){.name = name,
+                                                         .before = before,
+                                                         .between = between,
+                                                         .after = after,
+                                                         .combine = multiply,
+                                                         .a = {a, false},
+                                                         .b = {b, false},
+                                                         .result = result});
+    end(p);
+}
+
+/* A number as the line has it. */
+static double as_shown(const struct teller *p, double value)
+{
+    const double unit = pow(10, p->pen.decimals);
+    return round(value * unit) / unit;
+}
+
+static void tell_masked(const struct teller *p, const struct explain_gradient *g)
+{
+    const struct line_pen pen = p->pen;
+    const double weight = as_shown(p, step(p, QUANTITY_WEIGHTS));
+    const double left = weight * (as_shown(p, g->d_weight) - as_shown(p, g->row_dot));
+    equation_line_begin(&pen, "d masked");
+    equation_line_number(&pen, "", step(p, QUANTITY_WEIGHTS));
+    equation_line_number(&pen, " * (", g->d_weight);
+    equation_line_number(&pen, " - ", g->row_dot);
+    bool shown = equation_is_true(left, g->d_masked, pen.decimals);
+    equation_line_number(&pen, shown ? ") = " : ") " EQUATION_ABOUT " ", g->d_masked);
+    end(p);
+}
+
+static void tell_gradient(const struct teller *p)
+{
+    const struct explain_gradient *g = p->cell->gradient;
+    if (!g->there)
+        return;
+    equation_line_begin(&p->pen, "d weight");
+    equation_line_number(&p->pen, "", g->d_weight);
+    buffer_string(p->pen.out, "   (d output . value)\n");
+    if (g->softmax) {
+        equation_line_begin(&p->pen, "row_dot");
+        equation_line_number(&p->pen, "", g->row_dot);
+        buffer_string(p->pen.out, "   (d output . output)\n");
+        if (p->cell->reason_count == 0)
+            tell_masked(p, g);
+    }
+    equation_line_begin(&p->pen, "d scaled");
+    equation_line_number(&p->pen, "", g->d_scaled);
+    end(p);
+    tell_product(p, "d score", "", p->q->a->scale, " * ", g->d_scaled, "", g->d_score);
+}
+
 bool explain_text_write(struct buffer *out, const struct explain_text *cell)
 {
     const struct style *style = &cell->options->style;
@@ -293,5 +350,8 @@ bool explain_text_write(struct buffer *out, const struct explain_text *cell)
     tell_cap(&teller);
     tell_bias(&teller);
     tell_weight(&teller);
-    return tell_value(&teller);
+    if (!tell_value(&teller))
+        return false;
+    tell_gradient(&teller);
+    return true;
 }

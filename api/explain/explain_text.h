@@ -2,6 +2,7 @@
 #ifndef API_EXPLAIN_EXPLAIN_TEXT_H
 #define API_EXPLAIN_EXPLAIN_TEXT_H
 
+#include "api/explain/explain_gradient.h"
 #include "api/numbers/buffer.h"
 #include "api/request/options.h"
 #include "api/text/query_steps.h"
@@ -12,6 +13,7 @@ struct explain_text {
     size_t j;
     const char *const *reasons; /* what hides the key */
     size_t reason_count;
+    const struct explain_gradient *gradient;
 };
 
 /* Appends the lines; numbers with three decimals unless the options say otherwise. False when there is no memory. */

@@ -157,6 +157,10 @@ static void write_explain_reply(struct writer *w)
     write_raw(w, "hidden_by", STRINGS);
     write_raw(w, "value", VECTOR);
     write_raw(w, "contribution", VECTOR);
+    write_raw(w, "gradient",
+              "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"d_weight\":" NUMBER
+              ",\"row_dot\":" NUMBER ",\"d_masked\":" NUMBER ",\"d_scaled\":" NUMBER ",\"d_score\":" NUMBER
+              ",\"d_q\":" VECTOR ",\"d_k\":" VECTOR "}}");
     write_raw(w, "text", "{\"type\":\"string\",\"description\":\"the same as lines of arithmetic\"}");
     writer_object_end(w);
     write_raw(w, "required",

@@ -3,6 +3,7 @@
 
 #include "api/text/cache_text.h"
 #include "api/text/equation.h"
+#include "api/text/gradient_tables.h"
 #include "api/text/projection_text.h"
 #include "api/text/section_table.h"
 #include "api/text/text_table.h"
@@ -272,5 +273,6 @@ bool reply_text_write(const struct reply *r, struct buffer *out)
         print_bill(&p);
     if (r->options->readout_tokens.values)
         print_readout(&p);
+    good = good && gradient_tables_write(&p);
     return good && !out->failed;
 }

@@ -155,6 +155,35 @@ START_TEST(the_counterexample_hides_with_zero)
 }
 END_TEST
 
+static void check_text(const char *body, enum job_kind kind, const char *part)
+{
+    struct exchange e = exchange_run(body, (struct exchange_how){.kind = kind, .format = JOB_TEXT});
+    ck_assert_msg(e.good, "%s", e.err.faults[0].text);
+    buffer_append(&e.text, "", 1);
+    ck_assert_msg(strstr(e.text.data, part) != NULL, "\"%s\" is not in\n%s", part, e.text.data);
+    exchange_end(&e);
+}
+
+/* As a lesson writes it: 0.280 * (-0.500 - 0.724) = -0.343. */
+START_TEST(the_way_back_is_told)
+{
+    check_text("{" CAT ",\"backward\":{\"cell\":{\"query\":1,\"feature\":0}}}", JOB_ATTENTION,
+               "d masked = weights * (d weights - row_dot)\n");
+    check_text("{" CAT ",\"backward\":{\"cell\":{\"query\":1,\"feature\":0}},\"cell\":{\"query\":1,\"key\":0}}",
+               JOB_EXPLAIN, "d masked      = 0.280 * (-0.500 - 0.724) = -0.343\n");
+    check_text("{" CAT ",\"variant\":\"mask_after_softmax\",\"backward\":{\"cell\":{\"query\":1,\"feature\":0}}}",
+               JOB_ATTENTION, "that is why zeroing weights after the softmax is wrong");
+    json_t *reply;
+    struct exchange e =
+        exchange_run("{" CAT ",\"backward\":{\"cell\":{\"query\":1,\"feature\":0}},\"cell\":{\"query\":1,\"key\":0}}",
+                     (struct exchange_how){.kind = JOB_EXPLAIN});
+    reply = e.reply;
+    exchange_near(reply, "gradient.d_masked", "-0.3426388", 6e-9);
+    exchange_near(reply, "gradient.d_q", "[0.06852776,0.05139582,-0.03426388,-0.20558328]", 6e-9);
+    exchange_end(&e);
+}
+END_TEST
+
 static const struct {
     const char *members, *name, *part;
 } refusals[] = {
@@ -220,6 +249,7 @@ Suite *way_back_suite(void)
     tcase_add_test(tests, ids_choose_rows_of_an_embedding);
     tcase_add_test(tests, positions_are_waves);
     tcase_add_test(tests, the_counterexample_hides_with_zero);
+    tcase_add_test(tests, the_way_back_is_told);
     tcase_add_loop_test(tests, what_does_not_fit_is_refused, 0, sizeof refusals / sizeof *refusals);
     suite_add_tcase(suite, tests);
     return suite;
