@@ -157,6 +157,8 @@ static double rest_of(const struct reference *ref, const struct row *row)
 {
     const double *sinks = ref->request->sinks.values;
     double sum = *row->of[QUANTITY_ROW_SUM], rest = 0;
+    if (!(sum > 0))
+        return 0;
     if (sinks != NULL)
         rest += exp(sinks[row->h] - *row->of[QUANTITY_ROW_MAX]) / sum;
     for (size_t j = 0; j < ref->keys; j++)
