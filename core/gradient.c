@@ -26,8 +26,35 @@ const char *gradient_formula(enum gradient gradient)
     return table[gradient].formula;
 }
 
-/* The member of the request that a tensor's gradient is shaped like. */
-static struct tensor member_of(const struct attention *a, enum gradient gradient)
+static struct tensor latent_member(const struct attention_request *r, enum gradient gradient)
+{
+    switch (gradient) {
+    case GRADIENT_PAST_LATENT:
+        return r->past_latent;
+    case GRADIENT_PAST_ROPE_KEY:
+        return r->past_rope_key;
+    case GRADIENT_W_DKV:
+        return r->latent.w_dkv;
+    case GRADIENT_W_KR:
+        return r->latent.w_kr;
+    case GRADIENT_W_UK:
+        return r->latent.w_uk;
+    case GRADIENT_W_UV:
+        return r->latent.w_uv;
+    case GRADIENT_W_DQ:
+        return r->latent.w_dq;
+    case GRADIENT_W_UQ:
+        return r->latent.w_uq;
+    case GRADIENT_GAIN_Q:
+        return r->latent.gain_q;
+    case GRADIENT_GAIN_KV:
+        return r->latent.gain_kv;
+    default:
+        return (struct tensor){0};
+    }
+}
+
+struct tensor gradient_member(const struct attention *a, enum gradient gradient)
 {
     const struct attention_request *r = a->request;
     switch (gradient) {
@@ -49,26 +76,6 @@ static struct tensor member_of(const struct attention *a, enum gradient gradient
         return r->past_k;
     case GRADIENT_PAST_V:
         return r->past_v;
-    case GRADIENT_PAST_LATENT:
-        return r->past_latent;
-    case GRADIENT_PAST_ROPE_KEY:
-        return r->past_rope_key;
-    case GRADIENT_W_DKV:
-        return r->latent.w_dkv;
-    case GRADIENT_W_KR:
-        return r->latent.w_kr;
-    case GRADIENT_W_UK:
-        return r->latent.w_uk;
-    case GRADIENT_W_UV:
-        return r->latent.w_uv;
-    case GRADIENT_W_DQ:
-        return r->latent.w_dq;
-    case GRADIENT_W_UQ:
-        return r->latent.w_uq;
-    case GRADIENT_GAIN_Q:
-        return r->latent.gain_q;
-    case GRADIENT_GAIN_KV:
-        return r->latent.gain_kv;
     case GRADIENT_X:
         return r->ids.values ? (struct tensor){0} : r->x;
     case GRADIENT_EMBEDDING:
@@ -88,7 +95,7 @@ static struct tensor member_of(const struct attention *a, enum gradient gradient
     case GRADIENT_B_V:
         return r->b_v;
     default:
-        return (struct tensor){0};
+        return latent_member(r, gradient);
     }
 }
 
@@ -172,7 +179,7 @@ const char *gradient_lacks(const struct attention *a, enum gradient gradient)
         return a->request->latent.on && (gradient != GRADIENT_QUERY_LATENT || a->request->latent.w_dq.data)
                    ? NULL
                    : bringer_of(gradient);
-    return member_of(a, gradient).data ? NULL : bringer_of(gradient);
+    return gradient_member(a, gradient).data ? NULL : bringer_of(gradient);
 }
 
 /* [b][h][rows][width] without the axes that the reply has not. */
@@ -247,7 +254,7 @@ struct tensor gradient_shape(const struct attention *a, enum gradient gradient)
     case GRADIENT_PRODUCTS:
         return pair_shape(a, a->d_k);
     default:
-        t = member_of(a, gradient);
+        t = gradient_member(a, gradient);
         return t.data ? tensor_dense(a->dtype, t.rank, t.shape, NULL) : pair_shape(a, 0);
     }
 }

@@ -87,6 +87,9 @@ const char *gradient_formula(enum gradient gradient);
 /* Why this request has no such gradient ("softcap would bring it"), or NULL when it has it. */
 const char *gradient_lacks(const struct attention *a, enum gradient gradient);
 
+/* The member of the request that it is the gradient of; absent where that is none, or is not there. */
+struct tensor gradient_member(const struct attention *a, enum gradient gradient);
+
 /* Its shape, dense, without data; of the kinds that are made row by row too ([b][h][n][..], the axes that the reply has
  * not left out). A number has rank 0. The counts were priced before. */
 struct tensor gradient_shape(const struct attention *a, enum gradient gradient);

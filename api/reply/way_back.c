@@ -142,58 +142,10 @@ static bool show_row_dot(struct way_back *way, const struct attention *a, struct
     return way->row_dot != NULL;
 }
 
-static struct tensor member_of(const struct attention_request *r, enum gradient gradient)
-{
-    switch (gradient) {
-    case GRADIENT_READOUT_W:
-        return r->readout_w;
-    case GRADIENT_W_O:
-        return r->w_o;
-    case GRADIENT_B_O:
-        return r->b_o;
-    case GRADIENT_Q:
-        return r->q;
-    case GRADIENT_K:
-        return r->k;
-    case GRADIENT_V:
-        return r->v;
-    case GRADIENT_EMBEDDING:
-        return r->embedding;
-    case GRADIENT_W_Q:
-        return r->latent.on ? r->latent.w_q : r->w_q;
-    case GRADIENT_W_DKV:
-        return r->latent.w_dkv;
-    case GRADIENT_W_KR:
-        return r->latent.w_kr;
-    case GRADIENT_W_UK:
-        return r->latent.w_uk;
-    case GRADIENT_W_UV:
-        return r->latent.w_uv;
-    case GRADIENT_W_DQ:
-        return r->latent.w_dq;
-    case GRADIENT_W_UQ:
-        return r->latent.w_uq;
-    case GRADIENT_GAIN_Q:
-        return r->latent.gain_q;
-    case GRADIENT_GAIN_KV:
-        return r->latent.gain_kv;
-    case GRADIENT_W_K:
-        return r->w_k;
-    case GRADIENT_W_V:
-        return r->w_v;
-    case GRADIENT_B_Q:
-        return r->b_q;
-    case GRADIENT_B_K:
-        return r->b_k;
-    default:
-        return r->b_v;
-    }
-}
-
 static bool update(struct way_back *way, const struct attention *a, double rate, enum gradient gradient,
                    struct arena *arena, struct error *err)
 {
-    const struct tensor value = member_of(a->request, gradient);
+    const struct tensor value = gradient_member(a, gradient);
     size_t count = tensor_count(value);
     way->updated[gradient] = arena_alloc(arena, count * dtype_size(a->dtype), err);
     if (!way->updated[gradient])
