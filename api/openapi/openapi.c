@@ -147,12 +147,41 @@ static void write_request(struct writer *w, const struct option_table *table)
     end(w, 4);
 }
 
+static const struct {
+    const char *name, *meaning;
+} tags[] = {{"attention", "Compute and explain"},
+            {"documents", "What the service says of itself: examples, refusals, limits, this document"},
+            {"probes", "For who runs the service"}};
+
+static void write_tag(struct writer *w, unsigned traits)
+{
+    size_t tag = traits & IS_JOB ? 0 : traits & ENDPOINT_PROBE ? 2 : 1;
+    writer_key(w, "tags");
+    writer_array_begin(w);
+    writer_string(w, tags[tag].name);
+    writer_array_end(w);
+}
+
+static void write_tags(struct writer *w)
+{
+    writer_key(w, "tags");
+    writer_array_begin(w);
+    for (size_t x = 0; x < sizeof tags / sizeof *tags; x++) {
+        writer_object_begin(w);
+        writer_member_string(w, "name", tags[x].name);
+        writer_member_string(w, "description", tags[x].meaning);
+        writer_object_end(w);
+    }
+    writer_array_end(w);
+}
+
 static void begin_operation(struct writer *w, const char *path, const char *method, const char *id, const char *summary)
 {
     begin(w, path);
     begin(w, method);
     writer_member_string(w, "operationId", id);
     writer_member_string(w, "summary", summary);
+    writer_member_string(w, "description", summary);
 }
 
 static void write_text_content(struct writer *w)
@@ -184,9 +213,8 @@ static void write_parameters(struct writer *w, unsigned traits)
     writer_array_begin(w);
     if (traits & ENDPOINT_NAMED)
         write_parameter(w, "name", "path", "{\"type\":\"string\"}");
-    write_parameter(
-        w, "pretty", "query",
-        "{\"type\":\"boolean\",\"default\":false,\"description\":\"JSON that is not streamed is indented\"}");
+    write_parameter(w, "pretty", "query",
+                    "{\"type\":\"boolean\",\"description\":\"JSON that is not streamed is indented\"}");
     writer_array_end(w);
 }
 
@@ -194,6 +222,7 @@ static void write_jobs(struct writer *w)
 {
     for (size_t x = 0; x < sizeof jobs / sizeof *jobs; x++) {
         begin_operation(w, jobs[x].path, "post", jobs[x].id, jobs[x].summary);
+        write_tag(w, IS_JOB);
         write_parameters(w, jobs[x].traits);
         write_request(w, jobs[x].table());
         begin(w, "responses");
@@ -260,6 +289,7 @@ static void write_pages(struct writer *w)
 {
     for (size_t x = 0; x < sizeof pages / sizeof *pages; x++) {
         begin_operation(w, pages[x].path, "get", pages[x].id, pages[x].summary);
+        write_tag(w, pages[x].traits);
         write_parameters(w, pages[x].traits);
         begin(w, "responses");
         write_page(w, pages[x].summary, pages[x].media_type, pages[x].schema, pages[x].traits);
@@ -291,6 +321,7 @@ static void write_components(struct writer *w)
 
 bool openapi_text(struct buffer *out)
 {
+    static const char servers[] = "[{\"url\":\"/\",\"description\":\"Where this document comes from\"}]";
     static const char security[] = "[{},{\"key\":[]}]";
     struct writer w = {.out = out};
     writer_object_begin(&w);
@@ -304,6 +335,9 @@ bool openapi_text(struct buffer *out)
     writer_member_string(&w, "name", "MIT");
     writer_member_string(&w, "identifier", "MIT");
     end(&w, 2);
+    writer_key(&w, "servers");
+    writer_raw(&w, servers, strlen(servers));
+    write_tags(&w);
     writer_key(&w, "security");
     writer_raw(&w, security, strlen(security));
     begin(&w, "paths");

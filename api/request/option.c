@@ -22,6 +22,15 @@ const struct option *option_find(const struct option_table *table, const char *n
     return NULL;
 }
 
+bool option_is_listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+            return true;
+    return false;
+}
+
 void option_each(const struct option_table *table, option_visit *visit, void *context)
 {
     if (table->base)

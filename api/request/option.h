@@ -78,13 +78,20 @@ struct option {
     const char *example; /* members of a request that use it, without the outer braces */
 };
 
+/* One of the ways to fill an object: lists of names with blanks between them. */
+struct option_form {
+    const char *suffix; /* of the title of its schema; NULL ends a list of forms */
+    const char *needs;
+    const char *lacks;
+};
+
 /* The members of one object. All offsets count from the same struct, also those of inner tables. */
 struct option_table {
     const char *title; /* of the schema */
     const struct option *options;
     size_t count;
     const struct option_table *base; /* its members belong here too, or NULL */
-    const char *any_of;              /* which members must stand together: a list of schemas, or NULL */
+    const struct option_form *forms; /* exactly one of which a value has, or NULL: any */
 };
 
 bool option_has_range(const struct option *option);
@@ -95,6 +102,9 @@ const struct option *option_find(const struct option_table *table, const char *n
 /* Calls `visit` for every option of the table, those of its base first. */
 typedef void option_visit(void *context, const struct option *option);
 void option_each(const struct option_table *table, option_visit *visit, void *context);
+
+/* Whether the name is in one of a form's lists. */
+bool option_is_listed(const char *list, const char *name);
 
 /* Puts the defaults into a zeroed struct. */
 void option_defaults(const struct option_table *table, void *into);

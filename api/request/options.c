@@ -80,6 +80,9 @@ static const struct option latent[] = {
     {"form", OPTION_SWITCH, "\"expanded\"", CHOICES("expanded", "absorbed"), AT(attention.latent.absorbed), .meaning = "the same numbers by another order of products: \"absorbed\" never makes keys and values of heads", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]],\"form\":\"absorbed\"}"},
 };
 
+static const struct option_form latent_forms[] = {{"Plain", "w_q", "w_dq w_uq gain_q"}, {"Compressed", "w_dq w_uq", "w_q"}, {NULL, NULL, NULL}};
+static const struct option_table latent_table = {"Latent", latent, COUNT(latent), NULL, latent_forms};
+
 static const struct option backward_cell[] = {
     {"query", OPTION_INTEGER, "", .required = true, FROM(0), AT(backward.cell.query), .meaning = "which query, from 0", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
     {"feature", OPTION_INTEGER, "", .required = true, FROM(0), AT(backward.cell.feature), .meaning = "which number of the output's last axis, from 0", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":1}}"},
@@ -92,6 +95,9 @@ static const struct option backward[] = {
     {"cell", OPTION_OBJECT, "", INNER("OutputCell", backward_cell), GIVEN(backward.has_cell), .meaning = "L is that one number of `output`", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
     {"target", OPTION_TARGET, "", AT(backward.target), .shape = "[b]; with readout.rows \"all\" [n] or [b][n]", .meaning = "L = mean of -ln p(target) over the rows that count; the reply gets `loss` and `row_loss`", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]},\"backward\":{\"target\":\"no\"}"},
 };
+
+static const struct option_form backward_forms[] = {{"Output", "output", "cell target"}, {"Cell", "cell", "output target"}, {"Target", "target", "output cell"}, {NULL, NULL, NULL}};
+static const struct option_table backward_table = {"Backward", backward, COUNT(backward), NULL, backward_forms};
 
 static const struct option tiles[] = {
     {"keys", OPTION_COUNT, "", .required = true, AT(attention.tile_keys), .meaning = "keys of a tile; the last may have fewer", .example = "\"tiles\":{\"keys\":2}"},
@@ -165,7 +171,8 @@ static const struct option past[] = {
     {"rope_key", OPTION_TENSOR, "", AT(attention.past_rope_key), .shape = "[p][d_r] or [b][p][d_r]", .meaning = "with `latent`: earlier rotated keys", .example = "\"x\":[[1,2]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]},\"past\":{\"latent\":[[3]],\"rope_key\":[[0.6,0.8]]}"},
 };
 
-static const struct option_table past_table = {"Past", past, COUNT(past), NULL, "[{\"required\":[\"k\",\"v\"]},{\"required\":[\"latent\",\"rope_key\"]}]"};
+static const struct option_form past_forms[] = {{"Heads", "k v", "latent rope_key"}, {"Latent", "latent rope_key", "k v"}, {NULL, NULL, NULL}};
+static const struct option_table past_table = {"Past", past, COUNT(past), NULL, past_forms};
 
 static const struct option readout[] = {
     {"w", OPTION_TENSOR, "", .required = true, AT(attention.readout_w), .shape = "[d_out][vocabulary]", .meaning = "one column per word", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
@@ -200,7 +207,7 @@ static const struct option attention[] = {
     {"b_v", OPTION_TENSOR, "", AT(attention.b_v), .shape = "[h_kv d_v]", .meaning = "added after w_v", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"b_v\":[0.5]"},
     {"w_o", OPTION_TENSOR, "", AT(attention.w_o), .shape = "[h d_v][d_out]", .meaning = "projection of the output, heads side by side", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"w_o\":[[1,-1]]"},
     {"b_o", OPTION_TENSOR, "", AT(attention.b_o), .shape = "[d_out]", .meaning = "added after w_o", .example = "\"x\":[[1,2]],\"w_q\":[[1],[0]],\"w_k\":[[0],[1]],\"w_v\":[[1],[1]],\"w_o\":[[1,-1]],\"b_o\":[1,2]"},
-    {"latent", OPTION_OBJECT, "", INNER("Latent", latent), GIVEN(attention.latent.on), .meaning = "in place of w_q, w_k, w_v: multi-head latent attention, which caches one vector for all heads", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}"},
+    {"latent", OPTION_OBJECT, "", .inner = &latent_table, GIVEN(attention.latent.on), .meaning = "in place of w_q, w_k, w_v: multi-head latent attention, which caches one vector for all heads", .example = "\"x\":[[1,2],[0,1]],\"latent\":{\"w_dkv\":[[1],[0]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}"},
     {"heads", OPTION_COUNT, "", AT(attention.heads), .meaning = "how many heads stand side by side in the columns of q, or of w_q", .example = "\"heads\":2"},
     {"kv_heads", OPTION_COUNT, "heads", AT(attention.kv_heads), .meaning = "how many of keys and values; heads is a multiple of it", .example = "\"heads\":2,\"kv_heads\":2"},
     {"mask", OPTION_MODE, "\"none\"", CHOICES("none", "causal"), AT(attention.mask.causal), INNER("Mask", mask), .meaning = "which keys a query may see; all members apply together, biases add", .hint = "A matrix of booleans is {\"allow\":..}, where true = may attend; one of numbers that are added is {\"bias\":..}", .example = "\"mask\":\"causal\""},
@@ -215,7 +222,7 @@ static const struct option attention[] = {
     {"cost", OPTION_OBJECT, "", INNER("Cost", cost), GIVEN(cost.on), .meaning = "a model to make the bill for; brings `cost` into the reply", .example = "\"cost\":{\"layers\":32,\"context\":32768,\"sequences\":1,\"memory_bytes\":8e10}"},
     {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax", "mask_with_zero"), AT(attention.variant), .meaning = "all but the first are counterexamples: Q (K^T V); zeroing weights after softmax; hiding scores with 0", .example = "\"variant\":\"linear\""},
     {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
-    {"backward", OPTION_OBJECT, "", INNER("Backward", backward), GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
+    {"backward", OPTION_OBJECT, "", .inner = &backward_table, GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
     {"step", OPTION_OBJECT, "", INNER("Step", step), GIVEN(has_step), .meaning = "with backward: the reply adds `updated`, what the request's own numbers become", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
     {"tiles", OPTION_OBJECT, "", INNER("Tiles", tiles), .meaning = "the softmax as it runs over tiles of keys, in steps; small heads only", .example = "\"tiles\":{\"keys\":2}"},
     {"include", OPTION_INCLUDE, "[\"output\",\"weights\"]", AT(include), GIVEN(has_include), .meaning = "what comes back", .example = "\"include\":[\"output\",\"steps\"]"},
@@ -239,8 +246,18 @@ static const struct option explain[] = {
 
 /* clang-format on */
 
-static const struct option_table attention_table = {"AttentionRequest", attention, COUNT(attention), NULL, NULL};
-static const struct option_table explain_table = {"ExplainRequest", explain, COUNT(explain), &attention_table, NULL};
+#define NO_WEIGHTS "w_q w_k w_v b_q b_k b_v"
+static const struct option_form forms[] = {
+    {"Qkv", "q k v", "x ids embedding positions context latent w_o b_o " NO_WEIGHTS},
+    {"Weights", "x w_q w_k w_v", "q k v ids embedding latent"},
+    {"EmbeddedWeights", "ids embedding w_q w_k w_v", "q k v x latent"},
+    {"Latent", "x latent", "q k v ids embedding kv_heads " NO_WEIGHTS},
+    {"EmbeddedLatent", "ids embedding latent", "q k v x kv_heads " NO_WEIGHTS},
+    {NULL, NULL, NULL},
+};
+
+static const struct option_table attention_table = {"AttentionRequest", attention, COUNT(attention), NULL, forms};
+static const struct option_table explain_table = {"ExplainRequest", explain, COUNT(explain), &attention_table, forms};
 
 const struct option_table *options_table(void)
 {

@@ -72,11 +72,12 @@ function typed(schema) {
   if (!schema) return "";
   const one = schema.enum ? schema.enum.map((/** @type {unknown} */ x) => JSON.stringify(x)).join(" | ") : schema.anyOf ? schema.anyOf.map(typed).join(" or ") : schema.$ref ? schema.$ref.split("/").pop() : schema.type === "array" ? `list of ${typed(schema.items) || "anything"}` : (schema.type ?? "");
   const range = [schema.minimum !== undefined ? `\u2265 ${schema.minimum}` : "", schema.exclusiveMinimum !== undefined ? `> ${schema.exclusiveMinimum}` : "", schema.maximum !== undefined ? `\u2264 ${schema.maximum}` : ""].filter(Boolean).join(", ");
-  return [one, range, schema.default !== undefined ? `default ${JSON.stringify(schema.default)}` : ""].filter(Boolean).join(", ");
+  return [one, range].filter(Boolean).join(", ");
 }
 
 /** The schema of an option like mask.window.left. @param {any} all  components.schemas @param {any} schema @param {string[]} path @returns {any} */
 function schemaAt(all, schema, [name, ...rest]) {
+  if (schema?.oneOf) return schema.oneOf.map((/** @type {any} */ form) => schemaAt(all, all[form.$ref.split("/").pop()], [name, ...rest])).find((/** @type {any} */ found) => found);
   const inner = schema?.properties?.[name];
   if (!rest.length || !inner) return inner;
   const named = inner.$ref ?? inner.anyOf?.find((/** @type {any} */ x) => x.$ref)?.$ref;
@@ -108,7 +109,7 @@ function drawOptions(openapi, path, title, wanted) {
 
 /** What comes back. @param {any} openapi */
 function drawReplies(openapi) {
-  const { properties } = openapi.components.schemas.AttentionReply, include = openapi.components.schemas.AttentionRequest.properties.include;
+  const { properties } = openapi.components.schemas.AttentionReply, include = schemaAt(openapi.components.schemas, openapi.components.schemas.AttentionRequest, ["include"]);
   section("reply", "The reply");
   const names = (include.items.description ?? "").split("; ").map((/** @type {string} */ line) => line.split(/: (.*)/s));
   const rows = names.filter((/** @type {string[]} */ [name]) => name).map((/** @type {string[]} */ [name, told]) => el("tr", { id: `include-${name}` }, el("th", { scope: "row" }, el("code", {}, name)), el("td", {}, told ?? "")));

@@ -73,6 +73,15 @@ static bool check_any(struct json_path p, const json_t *list, const json_t *valu
     return false;
 }
 
+static bool check_one(struct json_path p, const json_t *list, const json_t *value)
+{
+    size_t fitting = 0;
+    size_t index;
+    json_t *one;
+    json_array_foreach((json_t *)list, index, one) fitting += validate(p, one, value);
+    return fitting == 1;
+}
+
 static bool check_items(struct json_path p, const json_t *schema, const json_t *value)
 {
     size_t index;
@@ -140,6 +149,8 @@ static bool check_keyword(struct json_path p, const char *keyword, const json_t 
         return json_equal(rule, value) || refuse(p, keyword, value);
     if (strcmp(keyword, "anyOf") == 0)
         return check_any(p, rule, value);
+    if (strcmp(keyword, "oneOf") == 0)
+        return check_one(p, rule, value);
     if (strcmp(keyword, "items") == 0)
         return check_items(p, rule, value);
     if (strcmp(keyword, "minItems") == 0)
