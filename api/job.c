@@ -76,29 +76,34 @@ static bool decode(struct job *job, struct buffer *body, struct read_context con
     return good && job->operations->check(job, err);
 }
 
-static struct job *make(const struct request_limits *limits, enum job_kind kind, enum job_format format)
+/* Its arena is its only allocation, and holds the job itself. */
+static struct job *make(const struct request_limits *limits, enum job_kind kind, enum job_format format,
+                        struct error *err)
 {
     const struct job_operations *operations = find_operations(kind);
-    struct job *job = calloc(1, sizeof *job + operations->size);
-    if (!job)
+    struct arena *arena = arena_new(limits->memory);
+    if (!arena) {
+        error_set(err, ERROR_MEMORY, "", "No memory for a request.");
         return NULL;
+    }
+    struct job *job = arena_calloc(arena, 1, sizeof *job + operations->size, err);
+    if (!job) {
+        arena_free(arena);
+        return NULL;
+    }
     job->operations = operations;
     job->limits = *limits;
     job->format = format;
-    job->arena = arena_new(limits->memory);
-    if (job->arena)
-        return job;
-    free(job);
-    return NULL;
+    job->arena = arena;
+    return job;
 }
 
 struct job *job_new(const struct request_limits *limits, enum job_kind kind, enum job_format format,
                     struct buffer *body, struct read_context context, struct error *err)
 {
     double start = now();
-    struct job *job = make(limits, kind, format);
+    struct job *job = make(limits, kind, format, err);
     if (!job) {
-        error_set(err, ERROR_MEMORY, "", "No memory for a request.");
         buffer_free(body);
         return NULL;
     }
@@ -117,7 +122,6 @@ void job_free(struct job *job)
     if (job->operations->release)
         job->operations->release(job);
     arena_free(job->arena);
-    free(job);
 }
 
 /* --- computing and encoding --- */

@@ -17,8 +17,9 @@
 
 struct chunk {
     _Alignas(ARENA_ALIGNMENT) struct chunk *next;
-    size_t used; /* bytes of `room` */
-    size_t live; /* blocks in it that were not dropped */
+    size_t used;  /* bytes of `room` */
+    size_t live;  /* blocks in it that were not dropped */
+    size_t begin; /* where the first of them may stand: in the oldest chunk, behind the arena itself */
     _Alignas(ARENA_ALIGNMENT) unsigned char room[];
 };
 
@@ -35,11 +36,24 @@ struct arena {
     struct header *mappings;
 };
 
+_Static_assert(sizeof(struct arena) <= ARENA_ALIGNMENT, "the arena fits before the first block");
+
+static struct chunk *make_chunk(struct chunk *next, size_t begin)
+{
+    struct chunk *chunk = aligned_alloc(ARENA_ALIGNMENT, sizeof *chunk + CHUNK_BYTES);
+    if (chunk)
+        *chunk = (struct chunk){.next = next, .used = begin, .begin = begin};
+    return chunk;
+}
+
+/* It stands in its own first chunk: a small request takes one allocation. */
 struct arena *arena_new(size_t limit)
 {
-    struct arena *arena = calloc(1, sizeof *arena);
-    if (arena)
-        arena->limit = limit;
+    struct chunk *chunk = make_chunk(NULL, ARENA_ALIGNMENT);
+    if (!chunk)
+        return NULL;
+    struct arena *arena = (struct arena *)(void *)chunk->room;
+    *arena = (struct arena){.limit = limit, .chunks = chunk};
     return arena;
 }
 
@@ -52,12 +66,10 @@ void arena_free(struct arena *arena)
         munmap(arena->mappings, arena->mappings->bytes);
         arena->mappings = next;
     }
-    while (arena->chunks) {
-        struct chunk *next = arena->chunks->next;
-        free(arena->chunks);
-        arena->chunks = next;
+    for (struct chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
     }
-    free(arena);
 }
 
 size_t arena_held(const struct arena *arena)
@@ -87,17 +99,15 @@ static void *report_memory(size_t size, struct error *err)
 
 static bool add_chunk(struct arena *arena)
 {
-    struct chunk *chunk = aligned_alloc(ARENA_ALIGNMENT, sizeof *chunk + CHUNK_BYTES);
-    if (!chunk)
-        return false;
-    *chunk = (struct chunk){.next = arena->chunks};
-    arena->chunks = chunk;
-    return true;
+    struct chunk *chunk = make_chunk(arena->chunks, 0);
+    if (chunk)
+        arena->chunks = chunk;
+    return chunk != NULL;
 }
 
 static struct header *cut_small(struct arena *arena, size_t bytes)
 {
-    if ((!arena->chunks || CHUNK_BYTES - arena->chunks->used < bytes) && !add_chunk(arena))
+    if (CHUNK_BYTES - arena->chunks->used < bytes && !add_chunk(arena))
         return NULL;
     struct chunk *chunk = arena->chunks;
     struct header *header = (struct header *)(void *)(chunk->room + chunk->used);
@@ -173,10 +183,10 @@ static void drop_small(struct arena *arena, struct header *header)
 {
     struct chunk *chunk = header->chunk;
     bool last = (unsigned char *)header + header->bytes == chunk->room + chunk->used;
-    size_t freed = --chunk->live == 0 ? chunk->used : last ? header->bytes : 0;
+    size_t freed = --chunk->live == 0 ? chunk->used - chunk->begin : last ? header->bytes : 0;
     chunk->used -= freed;
     arena->held -= freed;
-    if (chunk->live > 0 || chunk == arena->chunks)
+    if (chunk->live > 0 || chunk == arena->chunks || chunk->begin > 0)
         return;
     struct chunk *before = arena->chunks;
     while (before->next != chunk)
