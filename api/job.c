@@ -2,8 +2,10 @@
 #include "api/job_operations.h"
 
 #include "api/request/decode.h"
+#include "api/request/options.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Printing a number costs about as much as so many multiplications and additions. */
@@ -39,6 +41,19 @@ void job_memory_free(struct document_memory *memory)
     if (memory)
         document_forget(memory);
     free(memory);
+}
+
+struct options *job_defaults_new(void)
+{
+    struct options *defaults = malloc(sizeof *defaults);
+    if (defaults)
+        options_default(defaults);
+    return defaults;
+}
+
+void job_defaults_free(struct options *defaults)
+{
+    free(defaults);
 }
 
 /* --- decoding --- */
@@ -86,11 +101,12 @@ static struct job *make(const struct request_limits *limits, enum job_kind kind,
         error_set(err, ERROR_MEMORY, "", "No memory for a request.");
         return NULL;
     }
-    struct job *job = arena_calloc(arena, 1, sizeof *job + operations->size, err);
+    struct job *job = arena_alloc(arena, sizeof *job + operations->size, err);
     if (!job) {
         arena_free(arena);
         return NULL;
     }
+    memset(job, 0, sizeof *job + operations->cleared);
     job->operations = operations;
     job->limits = *limits;
     job->format = format;
@@ -107,6 +123,7 @@ struct job *job_new(const struct request_limits *limits, enum job_kind kind, enu
         buffer_free(body);
         return NULL;
     }
+    job->defaults = context.defaults;
     if (!decode(job, body, context, err)) {
         job_free(job);
         return NULL;

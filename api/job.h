@@ -33,6 +33,10 @@ struct job;
 struct document_memory *job_memory_new(void);
 void job_memory_free(struct document_memory *memory); /* NULL is fine */
 
+/* The defaults of a request, for all threads; NULL when there is no memory. */
+struct options *job_defaults_new(void);
+void job_defaults_free(struct options *defaults); /* NULL is fine */
+
 /* Decodes and checks a body: everything that can be refused without computing is refused here. The text is taken over:
  * freed and zeroed as soon as it is decoded (also on failure). NULL and an error. Runs on the calling thread. */
 struct job *job_new(const struct request_limits *limits, enum job_kind kind, enum job_format format,

@@ -8,11 +8,13 @@
 #include "core/cost.h"
 #include "core/embedding.h"
 
+#include <string.h>
+
 struct attention_job {
-    struct options options;
-    struct attention attention;
     struct reply reply;
     struct buffer explained; /* the reply to JOB_EXPLAIN */
+    struct attention attention;
+    struct options options;
 };
 
 static struct attention_job *state_of(struct job *job)
@@ -52,7 +54,10 @@ static bool decode_by(struct job *job, const struct document *document, const st
                       struct error *err)
 {
     struct options *options = &state_of(job)->options;
-    *options = options_default();
+    if (job->defaults)
+        memcpy(options, job->defaults, sizeof *options);
+    else
+        options_default(options);
     return job_decode(job, document, table, &options->attention.dtype, options, err);
 }
 
@@ -213,6 +218,7 @@ const struct job_operations *job_attention(void)
 {
     static const struct job_operations operations = {
         .size = sizeof(struct attention_job),
+        .cleared = offsetof(struct attention_job, attention),
         .decode = decode_attention,
         .check = check_attention,
         .flops = count_flops,
@@ -231,6 +237,7 @@ const struct job_operations *job_explain(void)
 {
     static const struct job_operations operations = {
         .size = sizeof(struct attention_job),
+        .cleared = offsetof(struct attention_job, attention),
         .decode = decode_explain,
         .check = check_explain,
         .flops = count_flops,

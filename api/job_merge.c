@@ -69,6 +69,7 @@ const struct job_operations *job_merge(void)
 {
     static const struct job_operations operations = {
         .size = sizeof(struct merge_request),
+        .cleared = sizeof(struct merge_request),
         .decode = decode,
         .check = check,
         .flops = count_flops,

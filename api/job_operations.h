@@ -13,13 +13,15 @@ struct job {
     const struct job_operations *operations;
     struct request_limits limits;
     enum job_format format;
-    struct arena *arena;
+    struct arena *arena;            /* which holds the job too */
+    const struct options *defaults; /* while it is decoded; may be NULL */
     double parse_seconds, compute_seconds;
-    _Alignas(max_align_t) unsigned char state[]; /* operations->size bytes, zero at first */
+    _Alignas(max_align_t) unsigned char state[]; /* operations->size bytes, the first `cleared` zero at first */
 };
 
 struct job_operations {
     size_t size;
+    size_t cleared; /* what follows is written whole by decode and check */
 
     /* From a document, which ends after this call, to the state. */
     bool (*decode)(struct job *job, const struct document *document, struct error *err);

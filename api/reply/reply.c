@@ -139,14 +139,15 @@ static bool compare(struct reply *r, struct pool *pool, const atomic_bool *cance
                     struct error *err)
 {
     struct attention_results results = {.of = {NULL}};
-    if (!compare_exact(r->a, &r->exact, arena, pool, err))
+    r->exact = arena_calloc(arena, 1, sizeof *r->exact, err);
+    if (!r->exact || !compare_exact(r->a, r->exact, arena, pool, err))
         return false;
-    size_t count = attention_count(&r->exact, QUANTITY_OUTPUT);
-    void *merged = arena_calloc(arena, count, dtype_size(r->exact.dtype), err);
+    size_t count = attention_count(r->exact, QUANTITY_OUTPUT);
+    void *merged = arena_calloc(arena, count, dtype_size(r->exact->dtype), err);
     results.of[QUANTITY_OUTPUT] = merged;
-    return merged && attention_run(&r->exact, &results, pool, cancel, arena, err) &&
-           project(&r->exact, merged, &r->exact_output, pool, arena, err) &&
-           compare_run(r->a, &r->exact, r->output, r->exact_output, &r->comparison, pool, cancel, arena, err) &&
+    return merged && attention_run(r->exact, &results, pool, cancel, arena, err) &&
+           project(r->exact, merged, &r->exact_output, pool, arena, err) &&
+           compare_run(r->a, r->exact, r->output, r->exact_output, &r->comparison, pool, cancel, arena, err) &&
            (!r->a->precision.on || precision_count(r->a, &r->tally, arena, err));
 }
 
@@ -280,5 +281,5 @@ const void *reply_weights(const struct reply *r)
 
 const struct attention *reply_attention(const struct reply *r, const struct section *s)
 {
-    return s->result && s->result->part == PART_EXACT ? &r->exact : r->a;
+    return s->result && s->result->part == PART_EXACT ? r->exact : r->a;
 }

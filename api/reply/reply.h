@@ -24,7 +24,7 @@ struct reply {
     void *head_outputs;               /* [b][h][n][d_out], where they are wanted */
     struct readout readout;
     struct way_back back;
-    struct attention exact; /* with `quantize` or `precision`: the request without */
+    struct attention *exact; /* with `quantize` or `precision`: the request without, in the arena */
     void *exact_output;
     struct comparison comparison;
     struct precision_tally tally; /* with `precision` */

@@ -269,12 +269,11 @@ const struct option_table *options_explain_table(void)
     return &explain_table;
 }
 
-struct options options_default(void)
+void options_default(struct options *options)
 {
-    struct options options = {0};
-    option_defaults(options_table(), &options);
-    options.include = include_default();
-    return options;
+    memset(options, 0, sizeof *options);
+    option_defaults(options_table(), options);
+    options->include = include_default();
 }
 
 static bool begins_with(const char *members, const char *name)

@@ -55,8 +55,8 @@ struct options {
 const struct option_table *options_table(void);
 const struct option_table *options_explain_table(void);
 
-/* The defaults. */
-struct options options_default(void);
+/* Fills it with the defaults. */
+void options_default(struct options *options);
 
 /* A whole request that uses the option of the table (one of the two): its example, beside q, k, v of two queries and
  * three keys where those fit, and a cell where one is needed. */

@@ -206,7 +206,8 @@ bool work_try(struct work *work)
     if (work->body.length > TINY_BODY || work->order.coding != CONTENT_ENCODING_NONE)
         return false;
     error_init(&err);
-    if (decode(work, (struct read_context){.memory = work->service->memory}, &err) &&
+    if (decode(work, (struct read_context){.memory = work->service->memory, .defaults = work->service->defaults},
+               &err) &&
         job_work(work->result.job) > TINY_WORK)
         return false;
     if (!work->result.job || !job_run(work->result.job, NULL, &work->cancel, &err) || !encode(work, &err))
@@ -265,7 +266,9 @@ static bool compute(struct work *work, struct error *err)
     struct pool *pool = work->service->pool;
     if (atomic_load(&work->cancel))
         error_set(err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
-    else if (decode(work, (struct read_context){.pool = pool, .cancel = &work->cancel}, err)) {
+    else if (decode(work,
+                    (struct read_context){.pool = pool, .defaults = work->service->defaults, .cancel = &work->cancel},
+                    err)) {
         if (put_back(work, err))
             return false;
         if (err->code == ERROR_NONE && job_run(work->result.job, pool, &work->cancel, err))

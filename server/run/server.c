@@ -174,6 +174,7 @@ static bool start_parts(struct server *server)
     service->clients = client_limits_new(settings->rate_limit, settings->rate_burst);
     service->keys = keys_new();
     service->memory = job_memory_new();
+    service->defaults = job_defaults_new();
     service->connections = service->clients ? connections_new(settings, service->clients, &server->room) : NULL;
     service->metrics = metrics_new();
     service->pages = page_cache_new();
@@ -292,6 +293,7 @@ static void free_parts(struct service *service)
     client_limits_free(service->clients);
     keys_free(service->keys);
     job_memory_free(service->memory);
+    job_defaults_free(service->defaults);
     metrics_free(service->metrics);
     page_cache_free(service->pages);
 }

@@ -19,6 +19,7 @@ struct connections;
 struct document_memory;
 struct keys;
 struct metrics;
+struct options;
 struct page_cache;
 
 enum service_phase {
@@ -31,6 +32,7 @@ struct service {
     struct settings settings;
     struct request_limits limits;
     struct document_memory *memory; /* the event thread's */
+    struct options *defaults;       /* of requests */
     struct log *log;
     struct pool *pool;
     struct block_queue *blocks;

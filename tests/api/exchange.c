@@ -54,8 +54,9 @@ struct exchange exchange_run(const char *body, struct exchange_how how)
     how.limits.elements = how.limits.elements ? how.limits.elements : wide;
     how.limits.reply_elements = how.limits.reply_elements ? how.limits.reply_elements : wide;
     how.limits.memory = how.limits.memory ? how.limits.memory : wide;
-    struct job *job = job_new(&how.limits, how.kind, how.format, &text,
-                              (struct read_context){.pool = how.pool, .memory = how.memory}, &x.err);
+    struct job *job =
+        job_new(&how.limits, how.kind, how.format, &text,
+                (struct read_context){.pool = how.pool, .memory = how.memory, .defaults = how.defaults}, &x.err);
     ck_assert_msg(!text.data, "the body is taken over and freed");
     x.good = job && job_run(job, how.pool, NULL, &x.err);
     if (x.good) {

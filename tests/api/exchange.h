@@ -25,6 +25,7 @@ struct exchange_how {
     struct request_limits limits; /* a zero is a wide limit */
     struct pool *pool;            /* also encodes the blocks, all at the same time */
     struct document_memory *memory;
+    const struct options *defaults;
 };
 
 struct exchange exchange_run(const char *body, struct exchange_how how);

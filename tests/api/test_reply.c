@@ -315,10 +315,11 @@ START_TEST(what_is_kept_of_the_last_request_changes_nothing)
         "[2]",
     };
     struct document_memory *memory = job_memory_new();
+    struct options *defaults = job_defaults_new();
     for (size_t x = 0; x < 2 * sizeof bodies / sizeof *bodies; x++) {
         const char *body = bodies[x % (sizeof bodies / sizeof *bodies)];
         struct exchange fresh = exchange_run(body, (struct exchange_how){0});
-        struct exchange kept = exchange_run(body, (struct exchange_how){.memory = memory});
+        struct exchange kept = exchange_run(body, (struct exchange_how){.memory = memory, .defaults = defaults});
         ck_assert_int_eq(fresh.err.code, kept.err.code);
         ck_assert_str_eq(fresh.err.faults[0].text, kept.err.faults[0].text);
         ck_assert_str_eq(fresh.err.faults[0].name, kept.err.faults[0].name);
@@ -329,6 +330,7 @@ START_TEST(what_is_kept_of_the_last_request_changes_nothing)
         exchange_end(&kept);
     }
     job_memory_free(memory);
+    job_defaults_free(defaults);
 }
 END_TEST
 
