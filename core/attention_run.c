@@ -267,10 +267,10 @@ static bool run_plain(const struct attention *a, const struct attention_results 
     run.scratch_size = scratch_size(a);
     run.scratch = arena_calloc(arena, slots, sizeof *run.scratch, err);
     run.state = run.scratch ? arena_calloc(arena, a->batch * a->heads * a->queries, 1, err) : NULL;
-    if (!run.state)
+    if (!run.state || (!pool && !(run.scratch[0] = arena_alloc(arena, run.scratch_size, err))))
         return false;
     bool good = run_all(&run, pool, arena, err);
-    for (size_t slot = 0; slot < slots; slot++)
+    for (size_t slot = 0; pool && slot < slots; slot++)
         free(run.scratch[slot]);
     if (!good)
         return false;

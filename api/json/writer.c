@@ -49,10 +49,16 @@ void writer_array_end(struct writer *w)
 /* Names of members are ours: nothing in them needs an escape. */
 void writer_key(struct writer *w, const char *name)
 {
-    separate(w);
-    buffer_append(w->out, "\"", 1);
-    buffer_string(w->out, name);
-    buffer_append(w->out, "\":", 2);
+    size_t length = strlen(name);
+    char *at = buffer_reserve(w->out, length + 4);
+    if (at) {
+        if (w->comma)
+            *at++ = ',';
+        *at++ = '"';
+        memcpy(at, name, length);
+        memcpy(at + length, "\":", 2);
+        w->out->length = (size_t)(at + length + 2 - w->out->data);
+    }
     w->comma = false;
 }
 

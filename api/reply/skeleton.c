@@ -25,13 +25,40 @@ static void write_shape(struct writer *w, const struct attention *a)
     writer_object_end(w);
 }
 
-static void write_axes_of(struct writer *w, const struct section *s)
+/* A list of axes that stands in the text. */
+struct axes_text {
+    const struct section *of; /* NULL: none yet */
+    size_t start, length;
+};
+
+static bool has_axes_of(const struct section *a, const struct section *b)
+{
+    return a->t.rank == b->t.rank && memcmp(a->axes, b->axes, a->t.rank * sizeof *a->axes) == 0;
+}
+
+static void append_again(struct buffer *out, struct axes_text text)
+{
+    if (!buffer_reserve(out, text.length))
+        return;
+    memcpy(out->data + out->length, out->data + text.start, text.length);
+    out->length += text.length;
+}
+
+/* Most sections have the axes of the one before. */
+static void write_axes_of(struct writer *w, const struct section *s, struct axes_text *last)
 {
     writer_key(w, s->result->name);
+    if (last->of && has_axes_of(last->of, s)) {
+        append_again(w->out, *last);
+        w->comma = true;
+        return;
+    }
+    *last = (struct axes_text){.of = s, .start = w->out->length};
     writer_array_begin(w);
     for (size_t axis = 0; axis < s->t.rank; axis++)
         writer_string(w, axis_name(s->axes[axis]));
     writer_array_end(w);
+    last->length = w->out->length - last->start;
 }
 
 /* --- groups --- */
@@ -87,6 +114,7 @@ static size_t count_closing(const struct groups *from, const struct groups *to)
 static void write_axes(struct writer *w, const struct section_list *list)
 {
     struct groups last = {{NULL}};
+    struct axes_text text = {0};
     writer_key(w, "axes");
     writer_object_begin(w);
     for (size_t x = 0; x < list->count; x++) {
@@ -97,7 +125,7 @@ static void write_axes(struct writer *w, const struct section_list *list)
             writer_object_end(w);
         open_groups(w, &last, &own);
         last = own;
-        write_axes_of(w, &list->at[x]);
+        write_axes_of(w, &list->at[x], &text);
     }
     for (size_t level = depth_of(&last); level > 0; level--)
         writer_object_end(w);

@@ -248,7 +248,29 @@ struct reading {
     const json_t *object;
     const struct json_path *at;
     void *into;
+    uint64_t names; /* bits of the names that the object has */
 };
+
+/* One of 64 for each name: most options are not given, and a bit says so sooner than the object does. */
+static uint64_t name_bit(const char *name)
+{
+    unsigned first = (unsigned char)name[0];
+    unsigned second = first ? (unsigned char)name[1] : 0;
+    return (uint64_t)1 << (first * 7 + second) % 64;
+}
+
+static uint64_t collect_names(const json_t *object)
+{
+    uint64_t names = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)object, name, value)
+    {
+        (void)value;
+        names |= name_bit(name);
+    }
+    return names;
+}
 
 static void read_member(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *parent,
                         void *into)
@@ -262,7 +284,7 @@ static void read_member(struct decoder *d, const struct option *o, const json_t 
 static void read_if_given(void *context, const struct option *o)
 {
     const struct reading *r = context;
-    const json_t *value = json_object_get(r->object, o->name);
+    const json_t *value = r->names & name_bit(o->name) ? json_object_get(r->object, o->name) : NULL;
     if (value)
         read_member(r->d, o, value, r->at, r->into);
     else if (o->required)
@@ -304,7 +326,7 @@ static void refuse_unknown(struct decoder *d, const struct option_table *table, 
 void decode_object(struct decoder *d, const struct option_table *table, const json_t *object,
                    const struct json_path *at, void *into)
 {
-    struct reading reading = {d, object, at, into};
+    struct reading reading = {d, object, at, into, collect_names(object)};
     const char *name;
     json_t *value;
     option_each(table, read_if_given, &reading);

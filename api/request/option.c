@@ -17,7 +17,7 @@ const struct option *option_find(const struct option_table *table, const char *n
 {
     for (; table; table = table->base)
         for (size_t x = 0; x < table->count; x++)
-            if (strcmp(table->options[x].name, name) == 0)
+            if (table->options[x].name[0] == name[0] && strcmp(table->options[x].name, name) == 0)
                 return &table->options[x];
     return NULL;
 }
