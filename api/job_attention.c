@@ -146,7 +146,7 @@ static bool shows_keys(const struct job *job)
 {
     const struct section_list *list = &read_state(job)->reply.sections;
     return job->operations == job_explain() || job->format == JOB_TEXT || section_find(list, RESULT_INPUTS_K) ||
-           section_find(list, RESULT_STEPS_CONTRIBUTIONS);
+           section_find(list, RESULT_STEPS_CONTRIBUTIONS) || read_state(job)->options.attention.backward;
 }
 
 static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)

@@ -102,7 +102,7 @@ struct tensor gradient_member(const struct attention *a, enum gradient gradient)
 /* A step of latent attention. */
 static bool is_latent_step(enum gradient gradient)
 {
-    return gradient >= GRADIENT_QUERY_ROPE && gradient <= GRADIENT_LATENT;
+    return gradient >= GRADIENT_QUERY_ROPE && gradient <= GRADIENT_MIXED_LATENT;
 }
 
 static const char *bringer_of(enum gradient gradient)
@@ -162,6 +162,17 @@ static bool needs_softmax(enum gradient gradient)
     return gradient == GRADIENT_ROW_DOT || gradient == GRADIENT_MASKED || gradient == GRADIENT_JACOBIAN;
 }
 
+static const char *lacks_latent_step(const struct latent_request *l, enum gradient gradient)
+{
+    if (!l->on || (gradient == GRADIENT_QUERY_LATENT && !l->w_dq.data))
+        return bringer_of(gradient);
+    if (gradient == GRADIENT_KEY_NOPE && l->absorbed)
+        return "the absorbed form never makes keys of heads";
+    if ((gradient == GRADIENT_QUERY_ABSORBED || gradient == GRADIENT_MIXED_LATENT) && !l->absorbed)
+        return "latent.form \"absorbed\" would bring it";
+    return NULL;
+}
+
 const char *gradient_lacks(const struct attention *a, enum gradient gradient)
 {
     if (!a->request->backward)
@@ -176,9 +187,7 @@ const char *gradient_lacks(const struct attention *a, enum gradient gradient)
         gradient == GRADIENT_INPUTS_V)
         return NULL;
     if (is_latent_step(gradient))
-        return a->request->latent.on && (gradient != GRADIENT_QUERY_LATENT || a->request->latent.w_dq.data)
-                   ? NULL
-                   : bringer_of(gradient);
+        return lacks_latent_step(&a->request->latent, gradient);
     return gradient_member(a, gradient).data ? NULL : bringer_of(gradient);
 }
 
@@ -226,6 +235,9 @@ struct tensor gradient_shape(const struct attention *a, enum gradient gradient)
         return shared_shape(a, a->keys, a->latent.d_r);
     case GRADIENT_QUERY_LATENT:
         return shared_shape(a, a->queries, a->latent.d_cq);
+    case GRADIENT_QUERY_ABSORBED:
+    case GRADIENT_MIXED_LATENT:
+        return split_shape(a, a->heads, a->queries, a->latent.d_c);
     case GRADIENT_QUERY_NOPE:
         return split_shape(a, a->heads, a->queries, a->latent.d_n);
     case GRADIENT_QUERY_ROPE:
@@ -297,6 +309,8 @@ void gradient_axes(const struct attention *a, enum gradient gradient, enum axis 
     case GRADIENT_QUERY_LATENT:
     case GRADIENT_QUERY_NOPE:
     case GRADIENT_QUERY_ROPE:
+    case GRADIENT_QUERY_ABSORBED:
+    case GRADIENT_MIXED_LATENT:
         name_rows(a, rank, AXIS_QUERY, axes);
         return;
     case GRADIENT_INPUTS_K:

@@ -50,6 +50,9 @@ enum gradient_kind {
     ROW(KEY_NOPE, "key_nope", GRADIENT_TENSOR, NULL, "key_nope", "d key_nope = d k, its features without a position") \
     ROW(ROPE_KEY, "rope_key", GRADIENT_TENSOR, NULL, "rope_key", "d rope_key = sum of the heads' d k") \
     ROW(LATENT, "latent", GRADIENT_TENSOR, NULL, "latent", "d latent = d key_nope . w_uk^T + d v . w_uv^T") \
+    ROW(QUERY_ABSORBED, "query_absorbed", GRADIENT_TENSOR, NULL, "query_absorbed", \
+        "d query_absorbed = d scores . latent") \
+    ROW(MIXED_LATENT, "mixed_latent", GRADIENT_TENSOR, NULL, "mixed_latent", "d mixed_latent = d output . w_uv^T") \
     ROW(X, "x", GRADIENT_TENSOR, NULL, "x", "d x, of all its uses") \
     ROW(CONTEXT, "context", GRADIENT_TENSOR, NULL, "context", "d context") \
     ROW(EMBEDDING, "embedding", GRADIENT_TENSOR, NULL, "embedding", "d embedding = d x, summed where an id repeats") \

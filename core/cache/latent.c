@@ -2,6 +2,7 @@
 #include "core/cache/latent.h"
 
 #include "core/attention.h"
+#include "core/overflow.h"
 #include "core/projection.h"
 #include "core/rope.h"
 
@@ -261,7 +262,12 @@ bool latent_prepare(struct attention *a, struct arena *arena, struct pool *pool,
 bool latent_expand(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
 {
     const struct work k = {a, arena, pool, err};
-    return a->k.data || expand(&k);
+    if (a->k.data)
+        return true;
+    if (!expand(&k))
+        return false;
+    overflow_foresee(a, pool);
+    return true;
 }
 
 bool latent_mix(const struct attention *a, void *output, struct pool *pool, struct error *err)

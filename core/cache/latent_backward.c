@@ -254,12 +254,70 @@ static bool run_queries(const struct work *w, const struct rope_request *rope)
     return true;
 }
 
+/* --- steps of the absorbed form --- */
+
+/* d z_i = d o_i W_uv,h^T */
+static void give_mixed(const struct work *w)
+{
+    const struct attention *a = w->a;
+    const struct tensor g = w->way->back->g;
+    const struct tensor w_uv = w->r->w_uv;
+    void *out = wanted(w, GRADIENT_MIXED_LATENT);
+    for (size_t row = 0; out && row < a->batch * a->heads * a->queries; row++) {
+        size_t h = row / a->queries % a->heads;
+        const void *by_o = tensor_row(g, row / a->queries / a->heads, h, row % a->queries);
+        for (size_t c = 0; c < w_uv.shape[0]; c++) {
+            double sum = 0;
+            for (size_t t = 0; t < a->d_v; t++)
+                sum +=
+                    dtype_get(g.dtype, by_o, t) * dtype_get(w_uv.dtype, w_uv.data, c * w_uv.shape[1] + h * a->d_v + t);
+            dtype_set(a->dtype, out, row * w_uv.shape[0] + c, sum + 0.0);
+        }
+    }
+}
+
+/* d q~_i = sum_j d score_ij c_j, for one block of rows */
+static void give_absorbed_block(const struct work *w, struct attention_rows at, const void *scores)
+{
+    const struct attention *a = w->a;
+    const struct tensor latent = a->latent.latent;
+    void *out = wanted(w, GRADIENT_QUERY_ABSORBED);
+    for (size_t i = 0; i < at.count; i++)
+        for (size_t c = 0; c < latent.shape[3]; c++) {
+            double sum = 0;
+            for (size_t j = 0; j < a->keys; j++)
+                sum += dtype_get(a->dtype, scores, i * a->keys + j) *
+                       dtype_get(a->dtype, tensor_row(latent, at.b, 0, j), c);
+            size_t row = (at.b * a->heads + at.h) * a->queries + at.first + i;
+            dtype_set(a->dtype, out, row * latent.shape[3] + c, sum + 0.0);
+        }
+}
+
+static bool give_absorbed(const struct work *w)
+{
+    const struct attention *a = w->a;
+    if (!wanted(w, GRADIENT_QUERY_ABSORBED))
+        return true;
+    struct backward_results rows = {.of = {NULL}};
+    rows.of[GRADIENT_SCORES] =
+        arena_calloc(w->way->arena, attention_block(a, 0).count, a->keys * dtype_size(a->dtype), w->err);
+    if (!rows.of[GRADIENT_SCORES])
+        return false;
+    for (size_t block = 0; block < attention_blocks(a); block++) {
+        if (!backward_block_run(w->way->back, block, &rows))
+            return error_set(w->err, ERROR_MEMORY, "", "No memory for a block of gradients.");
+        give_absorbed_block(w, attention_block(a, block), rows.of[GRADIENT_SCORES]);
+    }
+    return true;
+}
+
 bool latent_backward(struct backward_way *way, struct error *err)
 {
     const struct attention *a = way->back->a;
     const struct work w = {way, a, &a->request->latent, err};
     const struct rope_request rope = latent_rope(a);
     bool apart = a->request->context.data != NULL;
-    return run_queries(&w, &rope) &&
+    give_mixed(&w);
+    return give_absorbed(&w) && run_queries(&w, &rope) &&
            run_keys(&w, &rope, apart ? way->results->of[GRADIENT_CONTEXT] : way->by_x, !apart);
 }

@@ -6,7 +6,8 @@
 
 /* dk_C and dk_R = sum of the heads' are the two parts of dk; dc = dk_C W_uk^T + dv W_uv^T, dW_uk = c^T dk_C, dW_uv =
  * c^T dv; with norm rms, x the row, g its gain and r = sqrt(mean(x^2) + epsilon): dg = sum of dc x / r, dx = (g dc - x
- * (g dc . x) / (width r^2)) / r; dW_dkv = x^T dc, dW_kr = x^T rotated back dk_R; queries likewise. Expanded form. */
+ * (g dc . x) / (width r^2)) / r; dW_dkv = x^T dc, dW_kr = x^T rotated back dk_R; queries likewise. An absorbed
+ * request has its k and v expanded for this. */
 bool latent_backward(struct backward_way *way, struct error *err);
 
 #endif

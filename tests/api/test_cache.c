@@ -277,6 +277,49 @@ static void check_members(json_t *request, json_t *members, const json_t *gradie
     }
 }
 
+/* The absorbed form has the same gradients, of steps of its own besides. */
+static void check_absorbed(const json_t *request, const json_t *gradients)
+{
+    static const char *const names[] = {"w_dkv",  "w_kr",     "w_uk",     "w_uv",      "x",
+                                        "latent", "rope_key", "inputs.k", "query_rope"};
+    json_t *absorbed = json_deep_copy(request);
+    json_object_set_new(json_object_get(absorbed, "latent"), "form", json_string("absorbed"));
+    char *body = json_dumps(absorbed, 0);
+    json_t *r = exchange_reply(body);
+    for (size_t x = 0; x < sizeof names / sizeof *names; x++) {
+        char path[60];
+        char *text = json_dumps(exchange_at(gradients, names[x]), JSON_REAL_PRECISION(17));
+        snprintf(path, sizeof path, "gradients.%s", names[x]);
+        exchange_near(r, path, text, 1e-13);
+        free(text);
+    }
+    ck_assert_uint_eq(json_array_size(exchange_at(r, "gradients.query_absorbed.0.0")), 3);
+    ck_assert_ptr_null(json_object_get(exchange_at(r, "gradients"), "key_nope"));
+    /* d q_nope = d q~ W_uk of the head, whose columns are those of one feature here */
+    for (int h = 0; h < 2; h++) {
+        double sum = 0;
+        char path[60];
+        for (int c = 0; c < 2; c++) {
+            snprintf(path, sizeof path, "gradients.query_absorbed.0.%d.2.%d", h, c);
+            double by = json_number_value(exchange_at(r, path));
+            snprintf(path, sizeof path, "latent.w_uk.%d.%d", c, h);
+            sum += by * json_number_value(exchange_at(request, path));
+        }
+        /* d z = d o W_uv, and d o is one number of w_o: of the feature that L is */
+        snprintf(path, sizeof path, "w_o.%d.1", h);
+        double by_o = json_number_value(exchange_at(request, path));
+        snprintf(path, sizeof path, "latent.w_uv.1.%d", h);
+        double wanted = by_o * json_number_value(exchange_at(request, path));
+        snprintf(path, sizeof path, "gradients.mixed_latent.0.%d.2.1", h);
+        ck_assert_double_eq_tol(json_number_value(exchange_at(r, path)), wanted, 1e-14);
+        snprintf(path, sizeof path, "gradients.query_nope.0.%d.2.0", h);
+        ck_assert_double_eq_tol(json_number_value(exchange_at(r, path)), sum, 1e-13);
+    }
+    free(body);
+    json_decref(absorbed);
+    json_decref(r);
+}
+
 static const char *const slopes[] = {
     "\"w_dq\":[[0.5,-0.3],[0.2,0.7]],\"w_uq\":[[0.3,0.5,-0.4,0.2,0.1,0.6],[-0.2,0.4,0.3,0.1,0.5,-0.7]],"
     "\"norm\":\"rms\",\"gain_q\":[1.5,0.5],\"gain_kv\":[0.7,1.2]},\"past\":{\"latent\":[[[0.3,-0.6]]],"
@@ -298,6 +341,7 @@ START_TEST(gradients_go_through_latent)
     json_t *request = json_loads(body, 0, NULL);
     const json_t *gradients = exchange_at(r, "gradients");
     check_members(request, json_object_get(request, "latent"), gradients);
+    check_absorbed(request, gradients);
     check_slopes(request, json_object_get(request, "x"), json_object_get(gradients, "x"), "x");
     if (json_object_get(request, "past"))
         check_members(request, json_object_get(request, "past"), json_object_get(gradients, "past"));
@@ -450,8 +494,6 @@ static const struct {
      "\"variant\":\"linear\",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}", "variant", "has none"},
     {CAT, "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}},\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}",
      "backward", "no slope"},
-    {LATENT ",\"form\":\"absorbed\"}", "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}", "backward",
-     "through the expanded form"},
     {LATENT "}", "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"include\":[\"gradients.gain_kv\"]", "include.0",
      "latent with that member"},
     {CAT, "\"precision\":\"bf16\"", "precision", "must be"},
