@@ -77,7 +77,7 @@ export function makeLesson({ api, store }) {
     node,
     update(now) {
       scene = now;
-      if (!now.model.waiting && !now.model.problem) asker.ask({ ...now.body, backward: { cell: cellOf(now) }, include: ["gradients"] });
+      if (!now.model.waiting && !now.model.problem) asker.ask({ ...now.body, step: undefined, backward: { cell: cellOf(now) }, include: ["gradients"] });
       draw(now);
     },
   };

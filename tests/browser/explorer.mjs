@@ -1,5 +1,7 @@
 // The explorer as its visitors use it: by keyboard alone, with every example, with a link to take along.
 // Usage: node explorer.mjs ADDRESS (of a service that asks for no key)
+import { createServer, request } from "node:http";
+import { readFile } from "node:fs/promises";
 import { answered, cells, check, conclude, eventually, launch, visit } from "./browser.mjs";
 
 const [address] = process.argv.slice(2);
@@ -155,11 +157,35 @@ async function takesItAlong() {
   check("the others name what they need", forms.curl.startsWith("curl http") && forms.fetch.includes("await fetch") && forms.NumPy.includes("np.exp") && forms.PyTorch.includes("scaled_dot_product_attention"), Object.keys(forms));
   for (const [name, start] of [["Matrix, CSV", ",the,cat"], ["Picture, SVG", "<svg"], ["Picture, PNG", ""], ["Reply, JSON", "{"]]) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#export-files >> text="${name}"`)]);
-    const { readFile } = await import("node:fs/promises");
     const bytes = await readFile(await download.path());
     check(`${name} is a file of its kind`, name.endsWith("PNG") ? bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 2000 : bytes.toString().startsWith(start), bytes.toString().slice(0, 60));
   }
   await context.close();
+}
+
+/** A proxy in front of the service that serves it below /some/where/. */
+async function worksBehindAPrefix() {
+  const prefix = "/some/where";
+  const proxy = createServer((given, sent) => {
+    if (!given.url.startsWith(`${prefix}/`)) { sent.writeHead(404).end(); return; }
+    const passed = request(address + given.url.slice(prefix.length), { method: given.method, headers: given.headers }, (answer) => { sent.writeHead(answer.statusCode, answer.headers); answer.pipe(sent); });
+    given.pipe(passed);
+  });
+  await new Promise((done) => proxy.listen(0, "127.0.0.1", done));
+  const front = `http://127.0.0.1:${proxy.address().port}${prefix}/`, { page, context, asked, errors } = await visit(browser, front);
+  await answered(page);
+  await page.click("#open-gallery");
+  await page.click('#cards [data-example="cross-attention"]');
+  await eventually(() => text(page, "#pick-title"), (now) => now.includes("five keys"));
+  await page.click("header nav a");
+  await answered(page);
+  check("the explorer works below a prefix, and its reference", (await page.$$(".entry")).length > 50, page.url());
+  await page.goto(`${front}v1/examples/the-cat`);
+  await answered(page);
+  check("so do the pages of deeper paths", (await page.$$(".entry")).length > 10 && errors.length === 0 && asked.every((url) => url.startsWith(front)), [errors, asked.filter((url) => !url.startsWith(front))]);
+  await context.close();
+  proxy.closeAllConnections();
+  proxy.close();
 }
 
 try {
@@ -167,6 +193,7 @@ try {
   await agreesOnEveryExample();
   await refusesInPlace();
   await takesItAlong();
+  await worksBehindAPrefix();
 } finally {
   await browser.close();
 }
