@@ -27,7 +27,8 @@ RUN set -eu; \
     apt-get update -q; \
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends make binutils "gcc-$(echo $triplet | tr _ -)" \
         libc6-dev:$target pkgconf:$target libmicrohttpd-dev:$target libgnutls28-dev:$target \
-        libjansson-dev:$target libopenblas-pthread-dev:$target zlib1g-dev:$target; \
+        libjansson-dev:$target libopenblas-pthread-dev:$target zlib1g-dev:$target libzstd-dev:$target \
+        libisal-dev:$target; \
     $triplet-pkg-config --exists --print-errors 'libmicrohttpd >= 1.0.10'
 
 WORKDIR /source

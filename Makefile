@@ -62,6 +62,8 @@ json_CFLAGS = $(call once,json_CFLAGS,$(PKG_CONFIG) --cflags jansson zlib)
 json_LIBS = $(call once,json_LIBS,$(PKG_CONFIG) --libs jansson zlib)
 mhd_CFLAGS = $(call once,mhd_CFLAGS,$(PKG_CONFIG) --cflags libmicrohttpd gnutls)
 mhd_LIBS = $(call once,mhd_LIBS,$(PKG_CONFIG) --libs libmicrohttpd gnutls)
+pack_CFLAGS = $(call once,pack_CFLAGS,$(PKG_CONFIG) --cflags libzstd libisal)
+pack_LIBS = $(call once,pack_LIBS,$(PKG_CONFIG) --libs libzstd libisal)
 check_CFLAGS = $(call once,check_CFLAGS,$(PKG_CONFIG) --cflags check)
 check_LIBS = $(call once,check_LIBS,$(PKG_CONFIG) --libs check)
 curl_CFLAGS = $(call once,curl_CFLAGS,$(PKG_CONFIG) --cflags libcurl)
@@ -85,7 +87,7 @@ ROOMS := $(foreach layer,$(LAYERS),$($(layer)_ROOMS))
 upto = $(if $(2),$(firstword $(2)) $(if $(filter $(1),$(firstword $(2))),,$(call upto,$(1),$(wordlist 2,$(words $(2)),$(2)))))
 core_USES = $(blas_CFLAGS)
 api_USES = $(json_CFLAGS)
-server_USES = $(mhd_CFLAGS)
+server_USES = $(mhd_CFLAGS) $(pack_CFLAGS)
 
 # Tests of a layer see and link that layer and those below; tests over HTTP see nothing but the running program.
 SUITES := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/test_*.c))))
@@ -97,7 +99,7 @@ tests/fuzz_SEES := core api server tests
 tests/core_USES = $(core_USES) $(check_CFLAGS)
 tests/api_USES = $(api_USES) $(check_CFLAGS)
 tests/server_USES = $(api_USES) $(server_USES) $(check_CFLAGS)
-tests/http_USES = $(json_CFLAGS) $(curl_CFLAGS) $(check_CFLAGS)
+tests/http_USES = $(json_CFLAGS) $(pack_CFLAGS) $(curl_CFLAGS) $(check_CFLAGS)
 tests/fuzz_USES = $(api_USES) $(server_USES)
 tests/fault_SEES := tests
 tests/fault_USES = $(json_CFLAGS)
@@ -111,8 +113,8 @@ server_ARCHIVES := $B/libserver.a $(api_ARCHIVES)
 http_ARCHIVES :=
 core_LIBS = $(blas_LIBS) -lm
 api_LIBS = $(json_LIBS) $(core_LIBS)
-server_LIBS = $(mhd_LIBS) $(api_LIBS)
-http_LIBS = $(curl_LIBS) $(json_LIBS) -lm
+server_LIBS = $(mhd_LIBS) $(pack_LIBS) $(api_LIBS)
+http_LIBS = $(curl_LIBS) $(json_LIBS) $(pack_LIBS) -lm
 
 # Files that go into the program: the files of a folder become rows of build/generated/FOLDER.inc, {"NAME", BYTES, SIZE},
 # for a table that includes it; a zero follows the bytes. What programs make: api/ROOM/generate/X.c writes api/ROOM/X.h.
@@ -272,8 +274,8 @@ $B/revision: FORCE | $B/flags
 # fails.
 
 deps-run_TOOLS := $(firstword $(CC)) $(AR) $(PKG_CONFIG)
-deps-run_LIBRARIES := libmicrohttpd gnutls jansson openblas zlib
-deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev
+deps-run_LIBRARIES := libmicrohttpd gnutls jansson openblas zlib libzstd libisal
+deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev libzstd-dev libisal-dev
 deps-test_TOOLS := curl
 deps-test_LIBRARIES := check libcurl
 deps-test_PACKAGES := check curl libcurl4-openssl-dev
@@ -317,7 +319,7 @@ lint: lint-layers lint-format lint-scripts lint-gcc lint-clang lint-tidy lint-cp
 forbid = @! grep -nE '^ *\# *include *[<"]($(2))' $(1) /dev/null || { echo "$(3)"; exit 1; }
 
 lint-layers:
-	$(call forbid,$(wildcard $(core_ROOMS:%=%/*.[ch])),jansson|microhttpd|zlib|api/|server/|sys/socket,core knows nothing but numbers)
+	$(call forbid,$(wildcard $(core_ROOMS:%=%/*.[ch])),jansson|microhttpd|zlib|zstd|isa-l|api/|server/|sys/socket,core knows nothing but numbers)
 	$(call forbid,$(filter-out core/blas.c,$(SOURCES)),cblas,only core/blas.c includes cblas.h)
 	$(call forbid,$(filter-out server/tls/%,$(SOURCES)),gnutls/,only server/tls includes GnuTLS)
 	$(call forbid,$(wildcard $(api_ROOMS:%=%/*.[ch])),microhttpd|server/|sys/socket,api knows nothing of HTTP and sockets)

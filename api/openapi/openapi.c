@@ -55,7 +55,7 @@ static const struct {
     {"408", "The body did not arrive in time", IS_JOB, 0},
     {"413", "The body, the tensors or the reply are larger than a limit", IS_JOB, 0},
     {"414", "The target is too long", 0, 0},
-    {"415", "A body that cannot be JSON, or an unknown Content-Encoding", IS_JOB, 0},
+    {"415", "A body that cannot be JSON, or a Content-Encoding other than zstd, gzip and deflate", IS_JOB, 0},
     {"417", "An expectation other than 100-continue", 0, 0},
     {"422", "Well-formed JSON that is not a valid request", IS_JOB, 0},
     {"429", "Too many requests of one client", 0, ENDPOINT_PROBE},

@@ -2,7 +2,7 @@
 #include "server/compute/stream.h"
 
 #include "server/compute/block_queue.h"
-#include "server/http/content_encoding.h"
+#include "server/http/content_packing.h"
 #include "server/listen/connections.h"
 #include "server/service/service.h"
 #include "server/watch/clock.h"
@@ -21,7 +21,7 @@ struct slot {
     size_t index;
     size_t charged; /* to the budget; 0 for the block that the stream was charged for when it began */
     struct buffer text;
-    struct content_encoding_sum sum; /* when the stream is packed */
+    struct content_packing_sum sum; /* when the stream is packed */
     bool failed;
 };
 
@@ -36,8 +36,8 @@ struct stream {
     size_t charged; /* for the job and one block */
     size_t room;    /* that a block takes at most */
     atomic_size_t *sent;
-    bool packed;
-    struct content_encoding_sum sum; /* of the blocks that have been sent: the event thread's */
+    enum content_encoding coding;
+    struct content_packing_sum sum; /* of the blocks that have been sent: the event thread's */
     size_t blocks, window;
     size_t current, offset; /* the block being sent and how much of it was: the event thread's */
     size_t part;            /* bytes since the clock was started: the event thread's */
@@ -79,7 +79,7 @@ static bool let_go(struct stream *stream)
 }
 
 struct stream *stream_new(struct service *service, struct MHD_Connection *connection, struct job *job, size_t charged,
-                          bool packed, atomic_size_t *sent)
+                          enum content_encoding coding, atomic_size_t *sent)
 {
     size_t window = 2 * pool_workers(service->pool);
     struct stream *stream = calloc(1, sizeof *stream + window * sizeof *stream->slots);
@@ -93,7 +93,7 @@ struct stream *stream_new(struct service *service, struct MHD_Connection *connec
     stream->peer = connections_find(connection);
     stream->job = job;
     stream->sent = sent;
-    stream->packed = packed;
+    stream->coding = coding;
     stream->charged = charged;
     stream->room = job_block_room(job);
     stream->blocks = job_blocks(job);
@@ -110,9 +110,11 @@ struct stream *stream_new(struct service *service, struct MHD_Connection *connec
 
 static bool pack(struct slot *slot, const struct buffer *plain)
 {
+    const struct stream *stream = slot->stream;
     if (slot->index == 0)
-        content_encoding_begin(&slot->text);
-    return content_encoding_pack_piece(plain, slot->index + 1 == slot->stream->blocks, &slot->text, &slot->sum);
+        content_packing_begin(stream->coding, &slot->text);
+    bool last = slot->index + 1 == stream->blocks;
+    return content_packing_piece(stream->coding, plain, last, &slot->text, &slot->sum);
 }
 
 static bool write_packed(struct slot *slot)
@@ -128,7 +130,8 @@ static void encode(struct slot *slot)
 {
     const struct stream *stream = slot->stream;
     struct buffer *text = &slot->text;
-    bool good = stream->packed ? write_packed(slot) : job_block(stream->job, slot->index, text);
+    bool good =
+        stream->coding != CONTENT_ENCODING_NONE ? write_packed(slot) : job_block(stream->job, slot->index, text);
     slot->failed = !good || text->failed;
     if (slot->index + 1 == stream->blocks)
         return;
@@ -246,11 +249,11 @@ static enum arrival await_block(struct stream *stream, struct slot *slot)
 /* Before the first byte of a block is sent. */
 static void begin_block(struct stream *stream, struct slot *slot)
 {
-    if (!stream->packed)
+    if (stream->coding == CONTENT_ENCODING_NONE)
         return;
-    content_encoding_fold(&stream->sum, &slot->sum);
+    content_packing_fold(&stream->sum, &slot->sum);
     if (stream->current + 1 == stream->blocks)
-        content_encoding_end(&stream->sum, &slot->text);
+        content_packing_end(stream->coding, &stream->sum, &slot->text);
 }
 
 /* The client has --write-timeout for each part, and none while it waits for us, which it does between blocks only. */

@@ -4,6 +4,7 @@
 #define SERVER_COMPUTE_STREAM_H
 
 #include "api/job.h"
+#include "server/http/content_encoding.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>
@@ -17,12 +18,12 @@ struct stream;
 
 #define STREAM_PART ((size_t)256 * 1024) /* bytes of a reply that a client takes in each --write-timeout */
 
-/* `packed`: as gzip. Takes over `job` and the bytes `charged` to the budget, for it and for one of its blocks (also
- * when it returns NULL: no memory). `sent` counts the bytes handed over; it must live as long as stream_read may be
- * called.
+/* `coding`: none, gzip or zstd. Takes over `job` and the bytes `charged` to the budget, for it and for one of its
+ * blocks (also when it returns NULL: no memory). `sent` counts the bytes handed over; it must live as long as
+ * stream_read may be called.
  */
 struct stream *stream_new(struct service *service, struct MHD_Connection *connection, struct job *job, size_t charged,
-                          bool packed, atomic_size_t *sent);
+                          enum content_encoding coding, atomic_size_t *sent);
 
 /* For MHD_create_response_from_callback: the reader and its end. After stream_close the workers that still encode for
  * it keep what they need alive. */

@@ -3,6 +3,7 @@
 
 #include "api/json/indent.h"
 
+#include "server/http/content_packing.h"
 #include "server/http/request_id.h"
 #include "server/service/service.h"
 #include "server/watch/clock.h"
@@ -187,7 +188,8 @@ static void indent(struct work *work)
 
 static bool wants_packing(const struct work *work)
 {
-    return work->order.wants_gzip && !work->result.packed && work->result.text.length >= CONTENT_ENCODING_LEAST;
+    return work->order.wanted != CONTENT_ENCODING_NONE && work->result.coding == CONTENT_ENCODING_NONE &&
+           work->result.text.length >= CONTENT_PACKING_LEAST;
 }
 
 /* The last step; the reply in blocks is packed block by block instead. */
@@ -196,7 +198,8 @@ static void pack(struct work *work)
     int64_t start = clock_now();
     if (!wants_packing(work))
         return;
-    work->result.packed = content_encoding_pack(&work->result.text);
+    if (content_packing_pack(&work->result.text, work->order.wanted))
+        work->result.coding = work->order.wanted;
     work->result.serialize += clock_now() - start;
 }
 

@@ -21,7 +21,7 @@ struct work_order {
     enum job_kind job;
     enum job_format format;
     enum content_encoding coding; /* of the body */
-    bool wants_gzip;              /* the reply may be packed */
+    enum content_encoding wanted; /* of the reply, if packing it pays */
     bool pretty;                  /* JSON in one block is indented */
     const char *request_id;       /* copied */
     const char *path;             /* must last */
@@ -29,15 +29,15 @@ struct work_order {
 
 /* What came of it. */
 struct work_result {
-    enum problem_code problem; /* PROBLEM_NONE: none */
-    struct buffer text;        /* the problem's JSON, or the reply when that is one block */
-    bool packed;               /* the text is gzip */
-    const char *media_type;    /* of the reply */
-    struct job *job;           /* a reply in blocks is encoded from it; NULL: the text is all there is */
-    size_t charged;            /* to the budget, for the job and one block */
-    int64_t queue, serialize;  /* nanoseconds: waiting for a worker, writing the text */
-    double parse, compute;     /* seconds */
-    size_t numbers;            /* in the reply */
+    enum problem_code problem;    /* PROBLEM_NONE: none */
+    struct buffer text;           /* the problem's JSON, or the reply when that is one block */
+    enum content_encoding coding; /* of the text */
+    const char *media_type;       /* of the reply */
+    struct job *job;              /* a reply in blocks is encoded from it; NULL: the text is all there is */
+    size_t charged;               /* to the budget, for the job and one block */
+    int64_t queue, serialize;     /* nanoseconds: waiting for a worker, writing the text */
+    double parse, compute;        /* seconds */
+    size_t numbers;               /* in the reply */
 };
 
 /* Takes over the text of the body and the bytes of it in the budget; NULL when there is no memory. */

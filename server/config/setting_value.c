@@ -15,6 +15,14 @@
 #define AUTO "auto" /* a size of 0 */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
+static const char *const compressions[] = {
+    [SETTINGS_COMPRESS_NONE] = "none", [SETTINGS_COMPRESS_GZIP] = "gzip", [SETTINGS_COMPRESS_ALL] = "all"};
+
+const char *settings_compression_name(enum settings_compression most)
+{
+    return compressions[most];
+}
+
 static char *print_size(size_t bytes, char *out, size_t size)
 {
     static const char units[] = "KMG";
@@ -67,6 +75,9 @@ char *setting_value_print(const void *field, const struct setting *row, char *ou
         return out;
     case SETTINGS_LEVEL:
         snprintf(out, size, "%s", log_level_name((enum log_level) * (const settings_LEVEL *)field));
+        return out;
+    case SETTINGS_COMPRESSION:
+        snprintf(out, size, "%s", compressions[*(const settings_COMPRESSION *)field]);
         return out;
     }
     return out;
@@ -128,6 +139,16 @@ static bool set_switch(bool *field, const char *value)
     return false;
 }
 
+static bool set_compression(settings_COMPRESSION *field, const char *value)
+{
+    for (size_t i = 0; i < COUNT_OF(compressions); i++)
+        if (strcmp(value, compressions[i]) == 0) {
+            *field = (settings_COMPRESSION)i;
+            return true;
+        }
+    return false;
+}
+
 static bool add_text(struct settings_list *list, const char *value)
 {
     if (list->count == SETTINGS_LIST_MAX)
@@ -160,6 +181,8 @@ bool setting_value_set(void *field, const struct setting *row, const char *value
         return log_format_find(value, field);
     case SETTINGS_LEVEL:
         return log_level_find(value, field);
+    case SETTINGS_COMPRESSION:
+        return set_compression(field, value);
     }
     return false;
 }
@@ -185,6 +208,8 @@ void setting_value_describe(const struct setting *row, char *out, size_t size)
         snprintf(out, size, "an origin like https://example.org, *, or null; %d at most", SETTINGS_LIST_MAX);
     else if (row->kind == SETTINGS_NETWORKS)
         snprintf(out, size, "an address, a network like 10.0.0.0/8, or unix; %d times at most", SETTINGS_LIST_MAX);
+    else if (row->kind == SETTINGS_COMPRESSION)
+        snprintf(out, size, "all, gzip or none");
     else
         snprintf(out, size, "%s", row->help);
 }

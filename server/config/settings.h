@@ -11,7 +11,7 @@
 /* X(field, "flag", KIND, "default", least, most, "help"). The environment twin of --max-body is ATTND_MAX_BODY.
  * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G, or auto (0) where that is the default; SECONDS and
  * RATE (per second) may have a fraction; PLACE an address with a port; SWITCH true or false; LIST origins, NETWORKS
- * networks, commas between them; FORMAT, LEVEL words; least and most bound the numbers. */
+ * networks, commas between them; FORMAT, LEVEL, COMPRESSION words; least and most bound the numbers. */
 #define SETTINGS(X) \
     X(listen, "listen", TEXT, "127.0.0.1", 0, 0, \
       "address to listen on: a name, a number, * for all of IPv4 and IPv6, or unix:PATH") \
@@ -50,6 +50,8 @@
     X(deadline, "deadline", SECONDS, "30", 0.05, 86400, "seconds from a whole request to its reply; then 503") \
     X(shutdown_delay, "shutdown-delay", SECONDS, "0", 0, 3600, "seconds to go on accepting after SIGTERM") \
     X(drain_timeout, "drain-timeout", SECONDS, "25", 0, 3600, "seconds that running requests get after SIGTERM") \
+    X(compression, "compression", COMPRESSION, "all", 0, 0, \
+      "codings of replies: all (zstd or gzip, as Accept-Encoding wishes), gzip or none") \
     X(cors_origin, "cors-origin", LIST, "*", 0, 0, \
       "origin whose pages may read replies, \"*\" for all; may be repeated") \
     X(no_cors, "no-cors", SWITCH, "false", 0, 0, "send no CORS headers at all") \
@@ -82,7 +84,10 @@ enum settings_kind {
     SETTINGS_NETWORKS,
     SETTINGS_FORMAT,
     SETTINGS_LEVEL,
+    SETTINGS_COMPRESSION,
 };
+
+enum settings_compression { SETTINGS_COMPRESS_NONE, SETTINGS_COMPRESS_GZIP, SETTINGS_COMPRESS_ALL };
 
 enum settings_action {
     SETTINGS_SERVE,
@@ -110,6 +115,7 @@ typedef struct settings_list settings_LIST;
 typedef struct settings_list settings_NETWORKS;
 typedef int settings_FORMAT;
 typedef int settings_LEVEL;
+typedef enum settings_compression settings_COMPRESSION;
 
 struct settings {
 #define SETTINGS_FIELD(field, flag, kind, initial, least, most, help) settings_##kind field;
@@ -136,6 +142,9 @@ const struct setting *settings_row(size_t index);
 
 /* "ATTND_MAX_BODY" for --max-body; returns out. */
 char *settings_variable(const struct setting *row, char *out, size_t size);
+
+/* "none", "gzip" or "all". */
+const char *settings_compression_name(enum settings_compression most);
 
 /* The value as text, as --help and reports print it; returns out. */
 char *settings_value(const struct settings *settings, const struct setting *row, char *out, size_t size);

@@ -107,7 +107,8 @@ static bool check_body(struct service *service, const struct request *r, struct 
         return problem_set(problem, PROBLEM_UNSUPPORTED_TYPE,
                            "The body must be JSON: send it with Content-Type: application/json.");
     if (content_encoding_find(r->head.content_encoding) == CONTENT_ENCODING_UNKNOWN)
-        return problem_set(problem, PROBLEM_UNSUPPORTED_CODING, "The content codings known are gzip and deflate.");
+        return problem_set(problem, PROBLEM_UNSUPPORTED_CODING,
+                           "The content codings known are zstd, gzip and deflate.");
     return check_size(service, r, problem);
 }
 

@@ -35,7 +35,7 @@ static void set_head(const struct service *service, const struct request *reques
     head->id = request->id;
     head->origin = request->head.origin;
     head->method = request->head.method;
-    head->content_encoding = answer->packed ? "gzip" : NULL;
+    head->content_encoding = content_encoding_name(answer->coding);
     reply_head_write(head, &service->settings, put_field, response);
 }
 

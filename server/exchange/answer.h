@@ -3,6 +3,7 @@
 #define SERVER_EXCHANGE_ANSWER_H
 
 #include "api/numbers/buffer.h"
+#include "server/http/content_encoding.h"
 #include "server/http/reply_head.h"
 
 #include <microhttpd.h>
@@ -29,7 +30,7 @@ struct answer {
     struct buffer body;                 /* taken over */
     const struct page_cache_page *page; /* instead of body: stays where it is */
     struct stream *stream;              /* taken over; instead of body */
-    bool packed;                        /* the body is gzip already */
+    enum content_encoding coding;       /* of the body */
 };
 
 /* Sends it; what libmicrohttpd's handler has to return. */
@@ -40,7 +41,7 @@ enum MHD_Result answer_send(struct service *service, const struct request *reque
 enum MHD_Result answer_problem(struct service *service, const struct request *request, const struct problem *problem,
                                struct reply *reply);
 
-/* The same when its JSON is there: in answer->body, gzip when answer->packed. */
+/* The same when its JSON is there: in answer->body, in answer->coding. */
 enum MHD_Result answer_problem_text(struct service *service, const struct request *request, enum problem_code code,
                                     struct answer *answer, struct reply *reply);
 

@@ -2,7 +2,7 @@
 #include "server/exchange/answer_page.h"
 
 #include "server/exchange/request.h"
-#include "server/http/content_encoding.h"
+#include "server/http/content_packing.h"
 #include "server/http/media_type.h"
 #include "server/service/page_cache.h"
 #include "server/service/pages.h"
@@ -18,11 +18,11 @@ static enum page_form find_form(const struct request *request)
 }
 
 /* Made when it is asked for first. */
-static const struct page_cache_page *find_lasting(struct service *service, const struct request *request, bool packed,
-                                                  bool *missing)
+static const struct page_cache_page *find_lasting(struct service *service, const struct request *request,
+                                                  enum content_encoding coding, bool *missing)
 {
     const struct page_cache_key key = {request->route->path, request->name, find_form(request)};
-    const struct page_cache_page *kept = page_cache_find(service->pages, key, packed);
+    const struct page_cache_page *kept = page_cache_find(service->pages, key, coding);
     struct page page = {.text = key.form == PAGE_TEXT};
     if (kept)
         return kept;
@@ -33,7 +33,7 @@ static const struct page_cache_page *find_lasting(struct service *service, const
     *missing = page.status == 0;
     if (*missing || !page_cache_keep(service->pages, key, &page.body, page.media_type))
         return NULL;
-    return page_cache_find(service->pages, key, packed);
+    return page_cache_find(service->pages, key, coding);
 }
 
 static bool is_json(const char *media_type)
@@ -41,11 +41,17 @@ static bool is_json(const char *media_type)
     return strcmp(media_type, "application/json") == 0;
 }
 
-static void pack(const struct request *request, struct answer *answer)
+static enum content_encoding choose(const struct service *service, const struct request *request)
 {
-    if (answer->body.length >= CONTENT_ENCODING_LEAST && !answer->body.failed &&
-        content_encoding_wants_gzip(request->head.accept_encoding))
-        answer->packed = content_encoding_pack(&answer->body);
+    return content_encoding_choose(request->head.accept_encoding, service->settings.compression);
+}
+
+static void pack(const struct service *service, const struct request *request, struct answer *answer)
+{
+    enum content_encoding coding = choose(service, request);
+    if (coding != CONTENT_ENCODING_NONE && answer->body.length >= CONTENT_PACKING_LEAST && !answer->body.failed &&
+        content_packing_pack(&answer->body, coding))
+        answer->coding = coding;
 }
 
 /* A copy, made each time, without an ETag. */
@@ -55,7 +61,7 @@ static enum MHD_Result send_indented(struct service *service, const struct reque
     struct answer answer = {.head = {.status = 200, .media_type = page->media_type}};
     buffer_append(&answer.body, page->body.data, page->body.length);
     answer_indent(request, &answer);
-    pack(request, &answer);
+    pack(service, request, &answer);
     return answer_send(service, request, &answer, reply);
 }
 
@@ -64,8 +70,8 @@ static enum MHD_Result send_lasting(struct service *service, const struct reques
     static const struct problem not_found = {.code = PROBLEM_NOT_FOUND, .detail = "There is nothing of this name."};
     static const struct problem no_memory = {.code = PROBLEM_NO_MEMORY};
     bool missing = false;
-    bool packed = !request->query.pretty && content_encoding_wants_gzip(request->head.accept_encoding);
-    const struct page_cache_page *page = find_lasting(service, request, packed, &missing);
+    enum content_encoding coding = request->query.pretty ? CONTENT_ENCODING_NONE : choose(service, request);
+    const struct page_cache_page *page = find_lasting(service, request, coding, &missing);
     if (!page)
         return answer_problem(service, request, missing ? &not_found : &no_memory, reply);
     if (request->query.pretty && is_json(page->media_type))
@@ -76,7 +82,7 @@ static enum MHD_Result send_lasting(struct service *service, const struct reques
                                      .etag = page->etag,
                                      .forms = request->route->html || request->route->tables},
                             .page = page,
-                            .packed = page->packed};
+                            .coding = page->coding};
     return answer_send(service, request, &answer, reply);
 }
 
@@ -89,7 +95,7 @@ static enum MHD_Result send_probe(struct service *service, const struct request 
         .body = page.body};
     if (is_json(page.media_type))
         answer_indent(request, &answer);
-    pack(request, &answer);
+    pack(service, request, &answer);
     return answer_send(service, request, &answer, reply);
 }
 

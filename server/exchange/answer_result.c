@@ -27,10 +27,10 @@ static void write_timing(const struct work_result *result, char out[TIMING_SIZE]
 }
 
 static struct stream *open_stream(struct service *service, const struct request *request, struct work_result *result,
-                                  bool packed, struct reply *reply)
+                                  enum content_encoding coding, struct reply *reply)
 {
     struct stream *stream =
-        stream_new(service, request->connection, result->job, result->charged, packed, &reply->sent);
+        stream_new(service, request->connection, result->job, result->charged, coding, &reply->sent);
     result->job = NULL;
     result->charged = 0;
     return stream;
@@ -47,14 +47,14 @@ enum MHD_Result answer_result(struct service *service, const struct request *req
                               struct reply *reply)
 {
     char timing[TIMING_SIZE];
-    struct answer answer = {.body = take_text(result), .packed = result->packed};
+    struct answer answer = {.body = take_text(result), .coding = result->coding};
     if (result->problem != PROBLEM_NONE)
         return answer_problem_text(service, request, result->problem, &answer, reply);
     write_timing(result, timing);
     answer.head = (struct reply_head){.status = 200, .media_type = result->media_type, .timing = timing};
     if (result->job) {
-        answer.packed = content_encoding_wants_gzip(request->head.accept_encoding);
-        answer.stream = open_stream(service, request, result, answer.packed, reply);
+        answer.coding = content_encoding_choose(request->head.accept_encoding, service->settings.compression);
+        answer.stream = open_stream(service, request, result, answer.coding, reply);
         answer.body.failed = !answer.stream;
     }
     return answer_send(service, request, &answer, reply);

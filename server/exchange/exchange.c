@@ -126,13 +126,14 @@ static enum MHD_Result take(struct exchange *x, const char *data, size_t *size)
 static struct work *make_work(struct exchange *x)
 {
     const struct request *request = &x->request;
-    const struct work_order order = {.job = request->route->job,
-                                     .format = request_wants_text(request) ? JOB_TEXT : JOB_JSON,
-                                     .coding = content_encoding_find(request->head.content_encoding),
-                                     .wants_gzip = content_encoding_wants_gzip(request->head.accept_encoding),
-                                     .pretty = request->query.pretty,
-                                     .request_id = request->id,
-                                     .path = request->route->path};
+    const struct work_order order = {
+        .job = request->route->job,
+        .format = request_wants_text(request) ? JOB_TEXT : JOB_JSON,
+        .coding = content_encoding_find(request->head.content_encoding),
+        .wanted = content_encoding_choose(request->head.accept_encoding, x->service->settings.compression),
+        .pretty = request->query.pretty,
+        .request_id = request->id,
+        .path = request->route->path};
     return work_new(x->service, request->connection, &order, &x->body.text, &x->body.charged);
 }
 

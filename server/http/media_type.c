@@ -73,10 +73,10 @@ static double read_weight(const char *range, size_t length)
     return 1;
 }
 
-/* The weight of the range that fits best; `weight` when none does. */
-static double find_weight(const char *accept, const char *type, double weight)
+/* The weight of the range that fits best, and as closely as `least`; `weight` when none does. */
+static double find_weight(const char *accept, const char *type, int least, double weight)
 {
-    int best = 0;
+    int best = least - 1;
     for (const char *at = accept; *at;) {
         at += strspn(at, " \t,");
         size_t length = strcspn(at, ",");
@@ -94,10 +94,15 @@ double media_type_weight(const char *accept, const char *type)
 {
     if (!accept || !accept[strspn(accept, " \t,")])
         return 1;
-    return find_weight(accept, type, 0);
+    return find_weight(accept, type, 1, 0);
 }
 
 double media_type_coding_weight(const char *accept_encoding, const char *coding)
 {
-    return find_weight(accept_encoding, coding, strcmp(coding, "identity") == 0 ? IDENTITY_WEIGHT : 0);
+    return find_weight(accept_encoding, coding, 1, strcmp(coding, "identity") == 0 ? IDENTITY_WEIGHT : 0);
+}
+
+double media_type_named_weight(const char *accept_encoding, const char *coding)
+{
+    return find_weight(accept_encoding, coding, 3, 0);
 }

@@ -19,4 +19,7 @@ double media_type_weight(const char *accept, const char *type);
  * "identity", which is always possible unless excluded. */
 double media_type_coding_weight(const char *accept_encoding, const char *coding);
 
+/* The same where "*" names none. */
+double media_type_named_weight(const char *accept_encoding, const char *coding);
+
 #endif

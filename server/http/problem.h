@@ -41,7 +41,7 @@
       "Send the JSON with Content-Type: application/json. multipart and other types that cannot be JSON are " \
       "not read.") \
     X(UNSUPPORTED_CODING, 415, "unsupported-coding", "The body has a content coding that is not known", \
-      "Send the body plain, or packed with gzip or deflate and named in Content-Encoding.") \
+      "Send the body plain, or packed with zstd, gzip or deflate and named in Content-Encoding.") \
     X(EXPECTATION, 417, "expectation-failed", "The expectation cannot be met", \
       "Leave Expect out, or send Expect: 100-continue.") \
     X(INVALID, 422, "invalid-request", "The request is well-formed but not valid", \

@@ -2,6 +2,7 @@
 #include "server/http/reply_head.h"
 
 #include "server/config/settings.h"
+#include "server/http/content_encoding.h"
 #include "server/http/cors.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@ static const struct {
 } demands[] = {
     {PROBLEM_UNAUTHORIZED, .challenge = "Bearer realm=\"attentiond\""},
     {PROBLEM_UNSUPPORTED_TYPE, .accept_post = "application/json"},
-    {PROBLEM_UNSUPPORTED_CODING, .accept_encoding = "gzip, deflate"},
+    {PROBLEM_UNSUPPORTED_CODING, .accept_encoding = CONTENT_ENCODING_ACCEPTED},
 };
 
 /* Seconds; they differ from client to client so that not all come back at once. */

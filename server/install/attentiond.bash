@@ -3,6 +3,7 @@ _attentiond() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} flags
     case $before in
     --log-format) flags="json text" ;;
+    --compression) flags="all gzip none" ;;
     --log-level) flags="debug info warn error" ;;
     --port-file | --*-file | --tls-*) mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     *) flags=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -nE 's/^  (--[a-z-]+).*/\1/p') ;;

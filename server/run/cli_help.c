@@ -13,7 +13,7 @@ static void print_setting(FILE *out, const struct setting *row)
         [SETTINGS_RATE] = " N",           [SETTINGS_SWITCH] = "",
         [SETTINGS_LIST] = " TEXT",        [SETTINGS_PLACE] = " ADDRESS:PORT",
         [SETTINGS_NETWORKS] = " NETWORK", [SETTINGS_FORMAT] = " FORMAT",
-        [SETTINGS_LEVEL] = " LEVEL",
+        [SETTINGS_LEVEL] = " LEVEL",      [SETTINGS_COMPRESSION] = " CODINGS",
     };
     char variable[64];
     char flag[96];

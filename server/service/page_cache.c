@@ -1,16 +1,18 @@
 /* Pages made once. */
 #include "server/service/page_cache.h"
 
-#include "server/http/content_encoding.h"
+#include "server/http/content_packing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define FORMS (CONTENT_ENCODING_ZSTD + 1)
+
 struct entry {
     struct entry *next;
-    struct page_cache_page plain, packed; /* packed.body is empty when it does not pay */
+    struct page_cache_page forms[FORMS]; /* [coding]; the body is empty when packing does not pay */
     const char *path;
     enum page_form form;
     char name[];
@@ -27,8 +29,8 @@ struct page_cache *page_cache_new(void)
 
 static void free_entry(struct entry *entry)
 {
-    buffer_free(&entry->plain.body);
-    buffer_free(&entry->packed.body);
+    for (int i = 0; i < FORMS; i++)
+        buffer_free(&entry->forms[i].body);
     free(entry);
 }
 
@@ -56,17 +58,18 @@ static void set_etag(struct page_cache_page *page)
     snprintf(page->etag, sizeof page->etag, "\"%016" PRIx64 "\"", hash(&page->body));
 }
 
-static void pack_entry(struct entry *entry)
+static void pack_entry(struct entry *entry, enum content_encoding coding)
 {
-    struct buffer *packed = &entry->packed.body;
-    if (entry->plain.body.length < CONTENT_ENCODING_LEAST)
+    const struct page_cache_page *plain = &entry->forms[CONTENT_ENCODING_NONE];
+    struct page_cache_page *packed = &entry->forms[coding];
+    if (plain->body.length < CONTENT_PACKING_LEAST)
         return;
-    buffer_append(packed, entry->plain.body.data, entry->plain.body.length);
-    if (packed->failed || !content_encoding_pack(packed))
-        buffer_free(packed);
-    entry->packed.packed = true;
-    entry->packed.media_type = entry->plain.media_type;
-    set_etag(&entry->packed);
+    buffer_append(&packed->body, plain->body.data, plain->body.length);
+    if (packed->body.failed || !content_packing_pack_lasting(&packed->body, coding))
+        buffer_free(&packed->body);
+    packed->coding = coding;
+    packed->media_type = plain->media_type;
+    set_etag(packed);
 }
 
 static bool has_key(const struct entry *entry, struct page_cache_key key)
@@ -74,14 +77,15 @@ static bool has_key(const struct entry *entry, struct page_cache_key key)
     return entry->form == key.form && strcmp(entry->path, key.path) == 0 && strcmp(entry->name, key.name) == 0;
 }
 
-const struct page_cache_page *page_cache_find(const struct page_cache *pages, struct page_cache_key key, bool packed)
+const struct page_cache_page *page_cache_find(const struct page_cache *pages, struct page_cache_key key,
+                                              enum content_encoding coding)
 {
     const struct entry *entry = pages->first;
     while (entry && !has_key(entry, key))
         entry = entry->next;
     if (!entry)
         return NULL;
-    return packed && entry->packed.body.length > 0 ? &entry->packed : &entry->plain;
+    return &entry->forms[entry->forms[coding].body.length > 0 ? coding : CONTENT_ENCODING_NONE];
 }
 
 bool page_cache_keep(struct page_cache *pages, struct page_cache_key key, struct buffer *body, const char *media_type)
@@ -94,11 +98,11 @@ bool page_cache_keep(struct page_cache *pages, struct page_cache_key key, struct
     entry->path = key.path;
     entry->form = key.form;
     memcpy(entry->name, key.name, strlen(key.name) + 1);
-    entry->plain.body = *body;
-    entry->plain.media_type = media_type;
+    entry->forms[CONTENT_ENCODING_NONE] = (struct page_cache_page){.body = *body, .media_type = media_type};
     *body = (struct buffer){0};
-    set_etag(&entry->plain);
-    pack_entry(entry);
+    set_etag(&entry->forms[CONTENT_ENCODING_NONE]);
+    pack_entry(entry, CONTENT_ENCODING_GZIP);
+    pack_entry(entry, CONTENT_ENCODING_ZSTD);
     entry->next = pages->first;
     pages->first = entry;
     return true;

@@ -1,9 +1,10 @@
-/* Pages that stay the same as long as the process lives: made once, kept plain and packed, each with its ETag. Belongs
- * to the event thread. */
+/* Pages that stay the same as long as the process lives: made once, kept plain and in each coding, each with its ETag.
+ * Belongs to the event thread. */
 #ifndef SERVER_SERVICE_PAGE_CACHE_H
 #define SERVER_SERVICE_PAGE_CACHE_H
 
 #include "api/numbers/buffer.h"
+#include "server/http/content_encoding.h"
 
 #include <stdbool.h>
 
@@ -15,8 +16,8 @@ enum page_form { PAGE_JSON, PAGE_HTML, PAGE_TEXT };
 struct page_cache_page {
     struct buffer body;
     const char *media_type;
-    bool packed;   /* gzip */
-    char etag[24]; /* with its quotes; the two forms have different ones */
+    enum content_encoding coding;
+    char etag[24]; /* with its quotes; each form has its own */
 };
 
 struct page_cache *page_cache_new(void);        /* NULL: no memory */
@@ -29,8 +30,9 @@ struct page_cache_key {
     enum page_form form;
 };
 
-/* Packed if it pays and `packed` is wished; NULL: it has not been kept yet. */
-const struct page_cache_page *page_cache_find(const struct page_cache *pages, struct page_cache_key key, bool packed);
+/* In that coding if it pays; NULL: it has not been kept yet. */
+const struct page_cache_page *page_cache_find(const struct page_cache *pages, struct page_cache_key key,
+                                              enum content_encoding coding);
 
 /* Keeps `body`, which is taken over, as that page. Only for names that there are, so that strangers cannot fill the
  * memory. false: there is none. */

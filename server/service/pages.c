@@ -128,6 +128,7 @@ static void write_features(struct writer *w)
     writer_key(w, "features");
     writer_array_begin(w);
     writer_string(w, "streaming");
+    writer_string(w, "zstd");
     writer_string(w, "gzip");
     writer_string(w, "deflate");
     writer_array_end(w);
@@ -150,6 +151,7 @@ void pages_info(const struct service *service, const char *name, struct page *pa
     writer_member_integer(&w, "workers", (int64_t)pool_workers(service->pool));
     writer_member_integer(&w, "max_depth", 32);
     write_limits(&w, &service->settings);
+    writer_member_string(&w, "compression", settings_compression_name(service->settings.compression));
     write_features(&w);
     writer_object_end(&w);
     finish_json(page, 200);

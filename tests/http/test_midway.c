@@ -45,7 +45,7 @@ static const struct {
      "Allow: GET, HEAD, OPTIONS\r\n",
      {NULL}},
     {ATTENTION "Content-Type: multipart/form-data\r\n", 415, "Accept-Post: application/json\r\n", {NULL}},
-    {ATTENTION "Content-Encoding: br\r\n", 415, "Accept-Encoding: gzip, deflate\r\n", {NULL}},
+    {ATTENTION "Content-Encoding: br\r\n", 415, "Accept-Encoding: zstd, gzip, deflate\r\n", {NULL}},
     {ATTENTION, 401, "WWW-Authenticate: Bearer realm=", {"--api-key-file", keys, NULL}},
     {ATTENTION, 429, "Retry-After: ", {"--rate-limit", "0.001", "--rate-burst", "1", NULL}},
     {ATTENTION, 503, "Retry-After: ", {"--max-client-connections", "1", NULL}},

@@ -84,6 +84,7 @@ START_TEST(bad_flags_exit_with_2_and_say_why)
         {{"--deadline", "nan"}, "--deadline"},
         {{"--log-format", "xml"}, "json or text"},
         {{"--log-level", "loud"}, "debug, info, warn or error"},
+        {{"--compression", "brotli"}, "all, gzip or none"},
         {{"--allow-vulnerable-libmicrohttpd=maybe"}, "true or false"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
