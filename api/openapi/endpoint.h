@@ -27,7 +27,7 @@ enum endpoint_trait {
     X(docs, "/docs", "docs", "the reference, for a browser", "The reference, for a browser", \
       ENDPOINT_OPEN | ENDPOINT_LASTING, "text/html", "{\"type\":\"string\"}") \
     X(asset, "/web/{name}", "asset", "a file of the explorer", "A file of the explorer: script, style or picture", \
-      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_FILE, "*/*", "{}") \
+      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_FILE, "text/javascript", "{\"type\":\"string\"}") \
     X(alive, "/livez", "livez", "whether the process is alive", "The process runs", ENDPOINT_PROBE, \
       "application/json", ENDPOINT_STATUS) \
     X(ready, "/readyz", "readyz", "whether it takes requests", "The service takes requests", \

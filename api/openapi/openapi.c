@@ -255,6 +255,10 @@ static void write_page(struct writer *w, const char *when, const char *media_typ
     writer_member_string(w, "description", when);
     begin(w, "content");
     write_form(w, media_type, schema);
+    if (traits & ENDPOINT_FILE) {
+        write_form(w, "text/css", schema);
+        write_form(w, "image/svg+xml", schema);
+    }
     if (traits & ENDPOINT_HTML)
         write_form(w, "text/html", "{\"type\":\"string\"}");
     if (traits & ENDPOINT_TEXT)

@@ -76,19 +76,38 @@ void cost_json_write(struct writer *w, const struct attention *a, const struct c
     writer_object_end(w);
 }
 
-#define NUMBERS "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}"
+#define TOLD(type, meaning) "{" type ",\"description\":\"" meaning "\"}"
+#define INTEGER(meaning) TOLD("\"type\":\"integer\"", meaning)
+#define NUMBER(meaning) TOLD("\"type\":\"number\"", meaning)
+#define NUMBERS_TYPE "\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}"
+#define NUMBERS(meaning) TOLD(NUMBERS_TYPE, meaning)
 
-void cost_json_schema(struct writer *w)
+const char *cost_json_schema(void)
 {
-    static const char schema[] =
-        "{\"type\":\"object\",\"description\":\"by layout: request, multi_head, grouped_query, multi_query, "
-        "single_head, latent\","
-        "\"additionalProperties\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-        "\"heads\":{\"type\":\"integer\"},\"kv_heads\":{\"type\":\"integer\"},\"latent_width\":{\"type\":\"integer\"},"
-        "\"rotary_width\":{\"type\":\"integer\"},\"flops\":" NUMBERS ",\"score_bytes\":" NUMBERS
-        ",\"cache_bytes_per_token\":" NUMBERS ",\"cache_bytes\":{\"anyOf\":[" NUMBERS
-        ",{\"type\":\"number\"}]},\"formula\":{\"type\":\"string\"},"
-        "\"numbers_per_token\":{\"type\":\"number\"},\"bytes_per_token\":{\"type\":\"number\"},"
-        "\"sequences_that_fit\":{\"type\":\"number\"}}}}";
-    writer_raw(w, schema, strlen(schema));
+    return "{\"type\":\"object\","
+           "\"additionalProperties\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+           "\"heads\":" INTEGER("of queries") ",\"kv_heads\":" INTEGER("of keys and values") ",\"latent_"
+                                                                                             "width\":" INTEGER("of "
+                                                                                                                "the "
+                                                                                                                "vector"
+                                                                                                                " that "
+                                                                                                                "is "
+                                                                                                                "cached"
+                                                                                                                " for "
+                                                                                                                "all "
+                                                                                                                "heads") ",\"rotary_width\":" INTEGER(
+                                                                                                 "of its rotated "
+                                                                                                 "key") ",\"flops\""
+                                                                                                        ":" NUMBERS("op"
+                                                                                                                    "er"
+                                                                                                                    "at"
+                                                                                                                    "io"
+                                                                                                                    "ns"
+                                                                                                                    ", "
+                                                                                                                    "by"
+                                                                                                                    " s"
+                                                                                                                    "te"
+                                                                                                                    "p") ",\"score_bytes\":" NUMBERS("of all scores, and of what a kernel keeps of them") ",\"cache_bytes_per_token\":" NUMBERS("by type of number") ",\"cache_bytes\":" TOLD("\"anyOf\":[{" NUMBERS_TYPE
+                                                                                                                                                                                                                                                                                              "},{\"type\":\"number\"}]",
+                                                                                                                                                                                                                                                                                              "of all keys and values; one number where cost says what a number takes") ",\"formula\":" TOLD("\"type\":\"string\"", "numbers per token, as a product") ",\"numbers_per_token\":" NUMBER("that the cache keeps, in all layers") ",\"bytes_per_token\":" NUMBER("of them") ",\"sequences_that_fit\":" NUMBER("into cost.memory_bytes") "}}}";
 }

@@ -11,6 +11,6 @@
 void cost_json_write(struct writer *w, const struct attention *a, const struct cost_plan *plan);
 
 /* Its schema, as a value. */
-void cost_json_schema(struct writer *w);
+const char *cost_json_schema(void);
 
 #endif

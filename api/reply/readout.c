@@ -191,17 +191,45 @@ size_t readout_numbers(const struct options *o, const struct attention *a)
                : (size_t)-1;
 }
 
-#define NUMBER "{\"type\":\"number\"}"
+#define NUMBER(meaning) "{\"type\":\"number\",\"description\":\"" meaning "\"}"
 #define WORDS \
     "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"token\"," \
-    "\"logit\",\"exp\",\"probability\"],\"properties\":{\"token\":{\"type\":\"string\"},\"logit\":" NUMBER \
-    ",\"exp\":" NUMBER ",\"probability\":" NUMBER \
-    ",\"after\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"temperature\":" NUMBER \
-    ",\"top_k\":" NUMBER ",\"top_p\":" NUMBER "}}}}}"
+    "\"logit\",\"exp\",\"probability\"],\"properties\":{\"token\":{\"type\":\"string\",\"description\":\"the " \
+    "word\"},\"logit\":" NUMBER("output row . its column of readout.w") ",\"exp\":" NUMBER( \
+        "e^(logit / temperature - the largest)") ",\"probability\":" NUMBER("its share") ",\"after\":{\"type\":" \
+                                                                                         "\"object\",\"description\":" \
+                                                                                         "\"its probability after " \
+                                                                                         "each stage that the " \
+                                                                                         "request has\"," \
+                                                                                         "\"additionalProperties\":" \
+                                                                                         "false,\"properties\":{" \
+                                                                                         "\"temperature\":" NUMBER("a" \
+                                                                                                                   "f" \
+                                                                                                                   "t" \
+                                                                                                                   "e" \
+                                                                                                                   "r" \
+                                                                                                                   " " \
+                                                                                                                   "t" \
+                                                                                                                   "h" \
+                                                                                                                   "e" \
+                                                                                                                   " " \
+                                                                                                                   "t" \
+                                                                                                                   "e" \
+                                                                                                                   "m" \
+                                                                                                                   "p" \
+                                                                                                                   "e" \
+                                                                                                                   "r" \
+                                                                                                                   "a" \
+                                                                                                                   "t" \
+                                                                                                                   "u" \
+                                                                                                                   "r" \
+                                                                                                                   "e") ",\"top_k\":" NUMBER( \
+                                                                                             "after top_k") ",\"top_" \
+                                                                                                            "p\"" \
+                                                                                                            ":" NUMBER("after top_p") "}}}}}"
 #define LIST_OF(items) "{\"type\":\"array\",\"items\":" items "}"
 
-void readout_schema(struct writer *w)
+const char *readout_schema(void)
 {
-    static const char schema[] = "{\"anyOf\":[" WORDS "," LIST_OF(WORDS) "," LIST_OF(LIST_OF(WORDS)) "]}";
-    writer_raw(w, schema, strlen(schema));
+    return "{\"anyOf\":[" WORDS "," LIST_OF(WORDS) "," LIST_OF(LIST_OF(WORDS)) "]}";
 }

@@ -39,6 +39,6 @@ void readout_write(const struct readout *readout, const struct options *options,
 
 /* How many numbers that has; its schema, as a value. */
 size_t readout_numbers(const struct options *options, const struct attention *a);
-void readout_schema(struct writer *w);
+const char *readout_schema(void);
 
 #endif

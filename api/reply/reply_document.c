@@ -27,10 +27,9 @@ static void write_readout(struct writer *w, const struct reply *r)
 
 /* --- the way back --- */
 
-static void number_schema(struct writer *w)
+static const char *number_schema(void)
 {
-    static const char schema[] = "{\"type\":\"number\"}";
-    writer_raw(w, schema, strlen(schema));
+    return "{\"type\":\"number\"}";
 }
 
 static size_t count_one(const struct options *o, const struct attention *a)
@@ -71,10 +70,9 @@ static void write_row_loss(struct writer *w, const struct reply *r)
     writer_array_end(w);
 }
 
-static void row_loss_schema(struct writer *w)
+static const char *row_loss_schema(void)
 {
-    static const char schema[] = "{\"$ref\":\"#/components/schemas/NumbersOrHidden\"}";
-    writer_raw(w, schema, strlen(schema));
+    return "{\"$ref\":\"#/components/schemas/NumbersOrHidden\"}";
 }
 
 static void write_gradient(struct writer *w, const struct reply *r, enum gradient gradient)
@@ -155,10 +153,9 @@ static void write_ulp(struct writer *w, const struct reply *r)
     writer_object_end(w);
 }
 
-static void ulp_schema(struct writer *w)
+static const char *ulp_schema(void)
 {
-    static const char schema[] = "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}";
-    writer_raw(w, schema, strlen(schema));
+    return "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}";
 }
 
 const struct reply_document *reply_document(enum result_id id)

@@ -7,7 +7,7 @@
 struct reply_document {
     size_t (*numbers)(const struct options *options, const struct attention *a); /* that count in the limit */
     void (*write)(struct writer *w, const struct reply *reply);
-    void (*schema)(struct writer *w); /* as a value */
+    const char *(*schema)(void); /* an object */
 };
 
 /* Of a result that is a document. */

@@ -54,6 +54,60 @@ START_TEST(references_lead_somewhere)
 }
 END_TEST
 
+static void check_descriptions(const json_t *schema, const char *where)
+{
+    const char *name;
+    json_t *member;
+    size_t index;
+    json_object_foreach(json_object_get(schema, "properties"), name, member)
+    {
+        const char *description = json_string_value(json_object_get(member, "description"));
+        ck_assert_msg(description && *description, "%s.%s has no description", where, name);
+    }
+    if (json_is_array(schema))
+        json_array_foreach((json_t *)schema, index, member) check_descriptions(member, where);
+    json_object_foreach((json_t *)schema, name, member) check_descriptions(member, where);
+}
+
+START_TEST(every_member_is_described)
+{
+    const char *name;
+    json_t *schema;
+    json_object_foreach(json_object_get(json_object_get(document, "components"), "schemas"), name, schema)
+        check_descriptions(schema, name);
+}
+END_TEST
+
+/* Generators of clients do not follow a schema into itself. */
+static bool leads_to(const json_t *schema, const json_t *wanted)
+{
+    const char *name;
+    json_t *each;
+    size_t index;
+    bool found = schema == wanted;
+    if (json_is_array(schema))
+        json_array_foreach((json_t *)schema, index, each) found = found || leads_to(each, wanted);
+    json_object_foreach((json_t *)schema, name, each)
+    {
+        const json_t *next = strcmp(name, "$ref") == 0 ? validator_find(document, json_string_value(each)) : each;
+        found = found || leads_to(next, wanted);
+    }
+    return found;
+}
+
+START_TEST(no_schema_is_inside_itself)
+{
+    const char *name;
+    json_t *schema;
+    json_object_foreach(json_object_get(json_object_get(document, "components"), "schemas"), name, schema)
+    {
+        const char *inner;
+        json_t *each;
+        json_object_foreach(schema, inner, each) ck_assert_msg(!leads_to(each, schema), "%s", name);
+    }
+}
+END_TEST
+
 START_TEST(operations_have_names_of_their_own)
 {
     char seen[500] = " ";
@@ -255,6 +309,8 @@ Suite *openapi_suite(void)
     TCase *tests = tcase_create("all");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, references_lead_somewhere);
+    tcase_add_test(tests, every_member_is_described);
+    tcase_add_test(tests, no_schema_is_inside_itself);
     tcase_add_test(tests, operations_have_names_of_their_own);
     tcase_add_test(tests, every_option_has_an_example_that_uses_it);
     tcase_add_test(tests, every_example_is_accepted_and_as_described);
