@@ -54,6 +54,13 @@ static struct tensor latent_member(const struct attention_request *r, enum gradi
     }
 }
 
+/* None where ids choose its rows. */
+static struct tensor own_x(const struct attention_request *r)
+{
+    const struct tensor none = {0};
+    return r->ids.values ? none : r->x;
+}
+
 struct tensor gradient_member(const struct attention *a, enum gradient gradient)
 {
     const struct attention_request *r = a->request;
@@ -77,7 +84,7 @@ struct tensor gradient_member(const struct attention *a, enum gradient gradient)
     case GRADIENT_PAST_V:
         return r->past_v;
     case GRADIENT_X:
-        return r->ids.values ? (struct tensor){0} : r->x;
+        return own_x(r);
     case GRADIENT_EMBEDDING:
         return r->embedding;
     case GRADIENT_CONTEXT:

@@ -7,7 +7,7 @@ static const struct {
     unsigned traits;
     const char *formula;
 } table[QUANTITY_COUNT] = {
-#define QUANTITY_ROW(id, name, axes, traits, formula) {name, axes, traits, formula},
+#define QUANTITY_ROW(id, name, axes, traits, formula) {name, {AXES_OF axes}, traits, formula},
     QUANTITIES(QUANTITY_ROW)
 #undef QUANTITY_ROW
 };

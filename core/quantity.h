@@ -41,34 +41,15 @@ enum axis {
 #define AXES_MAX 5 /* of one quantity */
 
 /* Lists of axes, outermost first; AXIS_NONE ends a short one. */
-#define PER_QUERY \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY \
-    }
-#define PER_PAIR \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY \
-    }
-#define PER_FEATURE \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_FEATURE_V \
-    }
-#define PER_TILE \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_TILE \
-    }
-#define PER_TILE_FEATURE_V \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_TILE, AXIS_FEATURE_V \
-    }
-#define PER_PAIR_FEATURE_K \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY, AXIS_FEATURE_K \
-    }
-#define PER_PAIR_FEATURE_V \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY, AXIS_FEATURE_V \
-    }
+/* In brackets, so that a list stays one argument on its way through the tables; AXES_OF takes them off. */
+#define AXES_OF(...) __VA_ARGS__
+#define PER_QUERY (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY)
+#define PER_PAIR (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY)
+#define PER_FEATURE (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_FEATURE_V)
+#define PER_TILE (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_TILE)
+#define PER_TILE_FEATURE_V (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_TILE, AXIS_FEATURE_V)
+#define PER_PAIR_FEATURE_K (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY, AXIS_FEATURE_K)
+#define PER_PAIR_FEATURE_V (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY, AXIS_FEATURE_V)
 
 /* What a request must have, and what is special about a quantity. */
 enum quantity_trait {

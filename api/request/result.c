@@ -16,38 +16,39 @@ static const struct {
 /* In the order of enum result_id. */
 static const struct result results[RESULT_COUNT] = {
 #define COMPUTED_ROW(id, part, name, quantity, axes) \
-    {PART_##part, name, name, QUANTITY_##quantity, axes, NULL, false, false, NULL, GRADIENT_COUNT},
+    {PART_##part, name, name, QUANTITY_##quantity, {AXES_OF axes}, NULL, false, false, NULL, GRADIENT_COUNT},
 #define OPERAND_ROW(id, part, name, tensor, axes, title) \
-    {PART_##part, name, NULL, QUANTITY_COUNT, axes, title, false, false, NULL, GRADIENT_COUNT},
+    {PART_##part, name, NULL, QUANTITY_COUNT, {AXES_OF axes}, title, false, false, NULL, GRADIENT_COUNT},
 #define DOCUMENT_ROW(id, part, name) \
-    {PART_##part, name, name, QUANTITY_COUNT, NO_AXES, NULL, false, true, NULL, GRADIENT_COUNT},
+    {PART_##part, name, name, QUANTITY_COUNT, {AXIS_NONE}, NULL, false, true, NULL, GRADIENT_COUNT},
 #define VIEW_ROW(id, part, name, axes, title) \
-    {PART_##part, name, "steps." name, QUANTITY_COUNT, axes, title, false, false, NULL, GRADIENT_COUNT},
+    {PART_##part, name, "steps." name, QUANTITY_COUNT, {AXES_OF axes}, title, false, false, NULL, GRADIENT_COUNT},
 #define MASK_ROW(id, name, axes, traits, formula) \
-    {PART_MASK, name, "mask." name, QUANTITY_##id, axes, NULL, true, false, NULL, GRADIENT_COUNT},
+    {PART_MASK, name, "mask." name, QUANTITY_##id, {AXES_OF axes}, NULL, true, false, NULL, GRADIENT_COUNT},
 #define STATISTIC_ROW(id, name, axes, traits, formula) \
-    {PART_STATS, name, "stats." name, QUANTITY_##id, axes, NULL, true, false, NULL, GRADIENT_COUNT},
+    {PART_STATS, name, "stats." name, QUANTITY_##id, {AXES_OF axes}, NULL, true, false, NULL, GRADIENT_COUNT},
 #define QUANTIZED_ROW(side, SIDE, letter, id, name, tensor, axes, plain, title) \
-    {PART_QUANTIZATION, name, NULL, QUANTITY_COUNT, axes, title, plain, false, letter, GRADIENT_COUNT},
+    {PART_QUANTIZATION, name, NULL, QUANTITY_COUNT, {AXES_OF axes}, title, plain, false, letter, GRADIENT_COUNT},
 #define FIGURE_ROW(id, side, letter, name) \
-    {PART_QUANTIZATION, name, NULL, QUANTITY_COUNT, NO_AXES, NULL, true, true, letter, GRADIENT_COUNT},
+    {PART_QUANTIZATION, name, NULL, QUANTITY_COUNT, {AXIS_NONE}, NULL, true, true, letter, GRADIENT_COUNT},
 #define ERROR_ROW(id, object, name) \
-    {PART_ERROR, name, NULL, QUANTITY_COUNT, NO_AXES, NULL, true, true, object, GRADIENT_COUNT},
+    {PART_ERROR, name, NULL, QUANTITY_COUNT, {AXIS_NONE}, NULL, true, true, object, GRADIENT_COUNT},
 #define ERROR_TENSOR_ROW(id, object, name, tensor, axes, title) \
-    {PART_ERROR, name, NULL, QUANTITY_COUNT, axes, title, true, false, object, GRADIENT_COUNT},
+    {PART_ERROR, name, NULL, QUANTITY_COUNT, {AXES_OF axes}, title, true, false, object, GRADIENT_COUNT},
 #define LATENT_ROW(id, name, tensor, axes, formula) \
-    {PART_STEPS, name, "steps." name, QUANTITY_COUNT, axes, formula, false, false, NULL, GRADIENT_COUNT},
+    {PART_STEPS, name, "steps." name, QUANTITY_COUNT, {AXES_OF axes}, formula, false, false, NULL, GRADIENT_COUNT},
 #define STEP_ROW(id, name, axes, traits, formula) \
-    {PART_STEPS, name, "steps." name, QUANTITY_##id, axes, NULL, false, false, NULL, GRADIENT_COUNT},
+    {PART_STEPS, name, "steps." name, QUANTITY_##id, {AXES_OF axes}, NULL, false, false, NULL, GRADIENT_COUNT},
 #define TALLY_ROW(id, object, name) \
-    {PART_STATS, name, "stats." object "." name, QUANTITY_COUNT, NO_AXES, NULL, true, true, object, GRADIENT_COUNT},
+    {PART_STATS, name, "stats." object "." name, QUANTITY_COUNT, {AXIS_NONE}, NULL, true, true, object, GRADIENT_COUNT},
 #define EXACT_ROW(id, name, quantity, axes) \
-    {PART_EXACT, name, "exact." name, QUANTITY_##quantity, axes, "exact." name, false, false, NULL, GRADIENT_COUNT},
+    {PART_EXACT, name,  "exact." name, QUANTITY_##quantity, {AXES_OF axes}, "exact." name, \
+     false,      false, NULL,          GRADIENT_COUNT},
 #define GRADIENT_ROW_OF(id, name, kind, object, member, formula) \
-    {PART_GRADIENTS, member, "gradients." name,       QUANTITY_COUNT, NO_AXES, \
+    {PART_GRADIENTS, member, "gradients." name,       QUANTITY_COUNT, {AXIS_NONE}, \
      formula,        false,  kind == GRADIENT_NUMBER, object,         GRADIENT_##id},
 #define UPDATE_ROW(id, name) \
-    {PART_UPDATED, name, NULL, QUANTITY_COUNT, NO_AXES, "updated." name, false, false, NULL, GRADIENT_##id},
+    {PART_UPDATED, name, NULL, QUANTITY_COUNT, {AXIS_NONE}, "updated." name, false, false, NULL, GRADIENT_##id},
     COMPUTED(COMPUTED_ROW) OPERANDS(OPERAND_ROW) MASKS(MASK_ROW) STATISTICS(STATISTIC_ROW) PRECISION_FIGURES(TALLY_ROW)
         QUANTIZED_SIDES(QUANTIZED_ROW) QUANTIZED_FIGURES(FIGURE_ROW) ERROR_FIGURES(ERROR_ROW)
             ERROR_TENSORS(ERROR_TENSOR_ROW) EXACT_RESULTS(EXACT_ROW) DOCUMENTS(DOCUMENT_ROW) VIEWS(VIEW_ROW)

@@ -54,66 +54,20 @@ enum part {
 };
 
 /* Lists of axes, as in core/quantity.h. */
-#define OUTPUT_AXES \
-    { \
-        AXIS_BATCH, AXIS_OUTPUT_HEAD, AXIS_QUERY, AXIS_OUTPUT_FEATURE \
-    }
-#define QUERY_AXES \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_FEATURE_K \
-    }
-#define KEY_AXES \
-    { \
-        AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY, AXIS_FEATURE_K \
-    }
-#define VALUE_AXES \
-    { \
-        AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY, AXIS_FEATURE_V \
-    }
-#define CODE_AXES \
-    { \
-        AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY, AXIS_FEATURE_K \
-    }
-#define SCALE_AXES \
-    { \
-        AXIS_BATCH, AXIS_KV_HEAD, AXIS_SHARED_ROW, AXIS_SHARED_COLUMN \
-    }
-#define NORM_AXES \
-    { \
-        AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY \
-    }
-#define SQUARE_AXES \
-    { \
-        AXIS_FEATURE_K, AXIS_FEATURE_K \
-    }
-#define LATENT_AXES(rows, features) \
-    { \
-        AXIS_BATCH, AXIS_NO_HEAD, rows, features \
-    }
-#define LATENT_HEAD_AXES(rows, features) \
-    { \
-        AXIS_BATCH, AXIS_HEAD, rows, features \
-    }
-#define NEW_KEY_AXES \
-    { \
-        AXIS_BATCH, AXIS_KV_HEAD, AXIS_NEW_KEY, AXIS_FEATURE_K \
-    }
-#define NEW_VALUE_AXES \
-    { \
-        AXIS_BATCH, AXIS_KV_HEAD, AXIS_NEW_KEY, AXIS_FEATURE_V \
-    }
-#define EMBEDDED_AXES \
-    { \
-        AXIS_BATCH, AXIS_QUERY, AXIS_MODEL_FEATURE \
-    }
-#define HEAD_OUTPUT_AXES \
-    { \
-        AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_OUTPUT_FEATURE \
-    }
-#define NO_AXES \
-    { \
-        AXIS_NONE \
-    }
+#define OUTPUT_AXES (AXIS_BATCH, AXIS_OUTPUT_HEAD, AXIS_QUERY, AXIS_OUTPUT_FEATURE)
+#define QUERY_AXES (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_FEATURE_K)
+#define KEY_AXES (AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY, AXIS_FEATURE_K)
+#define VALUE_AXES (AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY, AXIS_FEATURE_V)
+#define CODE_AXES (AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY, AXIS_FEATURE_K)
+#define SCALE_AXES (AXIS_BATCH, AXIS_KV_HEAD, AXIS_SHARED_ROW, AXIS_SHARED_COLUMN)
+#define NORM_AXES (AXIS_BATCH, AXIS_KV_HEAD, AXIS_KEY)
+#define SQUARE_AXES (AXIS_FEATURE_K, AXIS_FEATURE_K)
+#define LATENT_AXES(rows, features) (AXIS_BATCH, AXIS_NO_HEAD, rows, features)
+#define LATENT_HEAD_AXES(rows, features) (AXIS_BATCH, AXIS_HEAD, rows, features)
+#define NEW_KEY_AXES (AXIS_BATCH, AXIS_KV_HEAD, AXIS_NEW_KEY, AXIS_FEATURE_K)
+#define NEW_VALUE_AXES (AXIS_BATCH, AXIS_KV_HEAD, AXIS_NEW_KEY, AXIS_FEATURE_V)
+#define EMBEDDED_AXES (AXIS_BATCH, AXIS_QUERY, AXIS_MODEL_FEATURE)
+#define HEAD_OUTPUT_AXES (AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_OUTPUT_FEATURE)
 
 /* Quantities of core: id, part, name, quantity, axes. */
 #define COMPUTED(X) \
@@ -185,10 +139,7 @@ enum part {
     X(ARGMAX_CHANGED, "weights", "argmax_changed") \
     X(OUTPUT_MAX, "output", "max") \
     X(OUTPUT_RMS, "output", "rms")
-#define COSINE_AXES \
-    { \
-        AXIS_BATCH, AXIS_OUTPUT_HEAD, AXIS_QUERY \
-    }
+#define COSINE_AXES (AXIS_BATCH, AXIS_OUTPUT_HEAD, AXIS_QUERY)
 #define ERROR_TENSORS(X) \
     X(KL_BITS, "weights", "kl_bits", kl_bits, PER_QUERY, "error.weights.kl_bits = sum of w * log2(w / rounded w)") \
     X(COSINE, "output", "cosine", cosine, COSINE_AXES, "error.output.cosine   (1: the same direction)")
