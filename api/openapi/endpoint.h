@@ -62,6 +62,9 @@ enum endpoint_trait {
     X(EXPLAIN, explain, "/v1/attention/explain", "explain", "one cell told as arithmetic", \
       "Tell one query and one key as arithmetic", ENDPOINT_TEXT, "ExplainReply", options_explain_table) \
     X(MERGE, merge, "/v1/attention/merge", "merge", "join partial results over disjoint keys", \
-      "Join partial results over disjoint keys by their log-sum-exp", 0, "MergeReply", merge_request_table)
+      "Join partial results over disjoint keys by their log-sum-exp", 0, "MergeReply", merge_request_table) \
+    X(DECODE, steps, "/v1/decode", "decode", "steps one after another", \
+      "Compute attention step by step: the present of each is the past of the next", 0, "DecodeReply", \
+      options_steps_table)
 
 #endif

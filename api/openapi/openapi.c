@@ -103,6 +103,10 @@ struct examples {
 
 static void write_example_body(struct buffer *body, const struct examples *e, const struct option *o)
 {
+    if (e->table == options_steps_table()) {
+        buffer_format(body, "{%s}", o->example);
+        return;
+    }
     if (e->table != merge_request_table()) {
         options_example(e->table, o, body);
         return;
@@ -125,7 +129,7 @@ static void write_example(void *context, const struct option *o)
     writer_raw(e->w, body.data ? body.data : "{}", body.data ? body.length : 2);
     end(e->w, 1);
     buffer_free(&body);
-    if (!o->inner)
+    if (!o->inner || o->kind == OPTION_REQUESTS)
         return;
     char prefix[sizeof name + 1];
     snprintf(prefix, sizeof prefix, "%s.", name);

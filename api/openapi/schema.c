@@ -100,7 +100,7 @@ void schema_request(struct writer *w, const struct option_table *table)
     else
         write_object(w, table, NULL);
     for (size_t x = 0; x < table->count; x++)
-        if (table->options[x].inner)
+        if (table->options[x].inner && table->options[x].kind != OPTION_REQUESTS) /* that one stands by itself */
             schema_request(w, table->options[x].inner);
 }
 

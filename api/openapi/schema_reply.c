@@ -309,6 +309,13 @@ static void write_merge_reply(struct writer *w)
     writer_object_end(w);
 }
 
+static void write_decode_reply(struct writer *w)
+{
+    write_raw(w, "DecodeReply",
+              "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"steps\"],\"properties\":{\"steps\":{"
+              "\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/AttentionReply\"}}}}");
+}
+
 static void write_problem(struct writer *w)
 {
     static const char
@@ -331,5 +338,6 @@ void schema_replies(struct writer *w)
     write_attention_reply(w);
     write_explain_reply(w);
     write_merge_reply(w);
+    write_decode_reply(w);
     write_problem(w);
 }

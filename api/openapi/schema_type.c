@@ -249,15 +249,15 @@ static void write_object(struct writer *w, const struct option *o)
 typedef void write_kind(struct writer *w, const struct option *o);
 
 static write_kind *const writers[OPTION_KINDS] = {
-    [OPTION_NUMBER] = write_number,     [OPTION_INTEGER] = write_integer,   [OPTION_COUNT] = write_count,
-    [OPTION_SIDE] = write_side,         [OPTION_BOOLEAN] = write_boolean,   [OPTION_CHOICE] = write_choices,
-    [OPTION_SWITCH] = write_choices,    [OPTION_STRING] = write_string,     [OPTION_STRINGS] = write_strings,
-    [OPTION_INTEGERS] = write_integers, [OPTION_OFFSETS] = write_offsets,   [OPTION_POSITIONS] = write_lists_or_list,
-    [OPTION_REALS] = write_reals,       [OPTION_SLOPES] = write_slopes,     [OPTION_TENSOR] = write_tensor,
-    [OPTION_BIAS] = write_tensor,       [OPTION_ALLOW] = write_tensor,      [OPTION_INCLUDE] = write_include,
-    [OPTION_OBJECT] = write_object,     [OPTION_OBJECTS] = write_objects,   [OPTION_MODE] = write_or_object,
-    [OPTION_PAIR] = write_or_object,    [OPTION_TARGET] = write_words,      [OPTION_ROTATION] = write_rotation,
-    [OPTION_BYTES] = write_bytes,       [OPTION_PROFILE] = write_or_object,
+    [OPTION_NUMBER] = write_number,     [OPTION_INTEGER] = write_integer, [OPTION_COUNT] = write_count,
+    [OPTION_SIDE] = write_side,         [OPTION_BOOLEAN] = write_boolean, [OPTION_CHOICE] = write_choices,
+    [OPTION_SWITCH] = write_choices,    [OPTION_STRING] = write_string,   [OPTION_STRINGS] = write_strings,
+    [OPTION_INTEGERS] = write_integers, [OPTION_OFFSETS] = write_offsets, [OPTION_POSITIONS] = write_lists_or_list,
+    [OPTION_REALS] = write_reals,       [OPTION_SLOPES] = write_slopes,   [OPTION_TENSOR] = write_tensor,
+    [OPTION_BIAS] = write_tensor,       [OPTION_ALLOW] = write_tensor,    [OPTION_INCLUDE] = write_include,
+    [OPTION_OBJECT] = write_object,     [OPTION_OBJECTS] = write_objects, [OPTION_MODE] = write_or_object,
+    [OPTION_PAIR] = write_or_object,    [OPTION_TARGET] = write_words,    [OPTION_REQUESTS] = write_objects,
+    [OPTION_ROTATION] = write_rotation, [OPTION_BYTES] = write_bytes,     [OPTION_PROFILE] = write_or_object,
 };
 
 void schema_type(struct writer *w, const struct option *o)

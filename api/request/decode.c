@@ -167,6 +167,35 @@ static void read_objects(struct decoder *d, const struct option *o, const json_t
     *(struct objects *)target.field = (struct objects){items, count};
 }
 
+/* The tensors of each are read into the dtype that it names, which comes first in its table. */
+static void read_requests(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                          struct read_value_target target)
+{
+    const enum dtype *outer = d->dtype;
+    size_t count = json_array_size(value);
+    size_t index;
+    json_t *entry;
+    if (count == 0 || document_matrix(d->document, value)) {
+        read_value_refuse(d, o, value, at);
+        return;
+    }
+    char *items = arena_calloc(d->arena, count, o->size, d->err);
+    if (!items)
+        return;
+    json_array_foreach((json_t *)value, index, entry)
+    {
+        const struct json_path element = {.parent = at, .index = &index, .rank = 1};
+        char *item = items + index * o->size;
+        option_defaults(o->inner, item);
+        d->dtype = (const enum dtype *)(void *)(item + option_find(o->inner, "dtype")->offset);
+        read_object(d, o, entry, &element, (struct read_value_target){NULL, item});
+        if (error_is_full(d->err))
+            break;
+    }
+    d->dtype = outer;
+    *(struct objects *)target.field = (struct objects){items, count};
+}
+
 static void read_mode(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                       struct read_value_target target)
 {
@@ -230,15 +259,15 @@ static void read_rotation(struct decoder *d, const struct option *o, const json_
 }
 
 static read_value *const readers[OPTION_KINDS] = {
-    [OPTION_TARGET] = read_words,        [OPTION_NUMBER] = read_value_number, [OPTION_INTEGER] = read_value_integer,
-    [OPTION_COUNT] = read_value_count,   [OPTION_SIDE] = read_value_side,     [OPTION_BOOLEAN] = read_value_boolean,
-    [OPTION_CHOICE] = read_value_choice, [OPTION_SWITCH] = read_value_switch, [OPTION_STRING] = read_value_string,
-    [OPTION_STRINGS] = read_strings,     [OPTION_INTEGERS] = read_integers,   [OPTION_OFFSETS] = read_integers,
-    [OPTION_POSITIONS] = read_integers,  [OPTION_REALS] = read_reals,         [OPTION_SLOPES] = read_slopes,
-    [OPTION_TENSOR] = read_into_tensor,  [OPTION_BIAS] = read_into_tensor,    [OPTION_ALLOW] = read_into_tensor,
-    [OPTION_INCLUDE] = read_include,     [OPTION_OBJECT] = read_object,       [OPTION_OBJECTS] = read_objects,
-    [OPTION_MODE] = read_mode,           [OPTION_PAIR] = read_pair,           [OPTION_ROTATION] = read_rotation,
-    [OPTION_BYTES] = read_packed_bytes,  [OPTION_PROFILE] = read_profile,
+    [OPTION_TARGET] = read_words,          [OPTION_REQUESTS] = read_requests,   [OPTION_NUMBER] = read_value_number,
+    [OPTION_INTEGER] = read_value_integer, [OPTION_COUNT] = read_value_count,   [OPTION_SIDE] = read_value_side,
+    [OPTION_BOOLEAN] = read_value_boolean, [OPTION_CHOICE] = read_value_choice, [OPTION_SWITCH] = read_value_switch,
+    [OPTION_STRING] = read_value_string,   [OPTION_STRINGS] = read_strings,     [OPTION_INTEGERS] = read_integers,
+    [OPTION_OFFSETS] = read_integers,      [OPTION_POSITIONS] = read_integers,  [OPTION_REALS] = read_reals,
+    [OPTION_SLOPES] = read_slopes,         [OPTION_TENSOR] = read_into_tensor,  [OPTION_BIAS] = read_into_tensor,
+    [OPTION_ALLOW] = read_into_tensor,     [OPTION_INCLUDE] = read_include,     [OPTION_OBJECT] = read_object,
+    [OPTION_OBJECTS] = read_objects,       [OPTION_MODE] = read_mode,           [OPTION_PAIR] = read_pair,
+    [OPTION_ROTATION] = read_rotation,     [OPTION_BYTES] = read_packed_bytes,  [OPTION_PROFILE] = read_profile,
 };
 
 /* --- objects --- */

@@ -120,6 +120,18 @@ static bool refuse(enum part part, const char *name, size_t at, const char *lack
     return error_set(err, ERROR_INVALID, pointer, "This request has no %s: %s.", name, lack);
 }
 
+/* Another member of the same object is there: its name asked for what the request has of it. */
+static bool has_sibling(size_t id, const struct attention *a)
+{
+    const char *object = result_object_path(row(id));
+    for (size_t r = 0; object && r < RESULT_COUNT; r++) {
+        const char *other = result_object_path(row(r));
+        if (other && strcmp(other, object) == 0 && !result_lacks((enum result_id)r, a))
+            return true;
+    }
+    return false;
+}
+
 bool include_check(const struct include *include, const struct attention *a, struct error *err)
 {
     bool good = true;
@@ -130,7 +142,7 @@ bool include_check(const struct include *include, const struct attention *a, str
     }
     for (size_t r = 0; r < RESULT_COUNT; r++) {
         const char *lack = include->result[r] ? result_lacks((enum result_id)r, a) : NULL;
-        if (lack)
+        if (lack && !has_sibling(r, a))
             good = refuse(row(r)->part, row(r)->path, include->result_at[r], lack, err);
     }
     return good;

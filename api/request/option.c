@@ -59,7 +59,7 @@ static void put_default(void *context, const struct option *option)
         *(int64_t *)field = strtoll(option->standard, NULL, 10);
     if (option->kind == OPTION_SIDE)
         *(int64_t *)field = WINDOW_UNLIMITED;
-    if (option->inner && option->kind != OPTION_OBJECTS)
+    if (option->inner && option->kind != OPTION_OBJECTS && option->kind != OPTION_REQUESTS)
         option_defaults(option->inner, context);
 }
 
@@ -114,6 +114,7 @@ static const char *const NOUNS[OPTION_KINDS] = {
     [OPTION_PROFILE] = " or an object",
     [OPTION_TARGET] = "a string, or a list of strings (null: this row does not count), or a list of such lists",
     [OPTION_OBJECTS] = "a list of objects",
+    [OPTION_REQUESTS] = "a list of requests",
     [OPTION_PAIR] = "a list, or an object with a list for each side",
 };
 

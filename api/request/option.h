@@ -37,6 +37,7 @@ enum option_kind {
     OPTION_PAIR,      /* an object of `inner`, or one list for both of its members */
     OPTION_TARGET,    /* struct words: a string, a list of strings and nulls, or a list of such lists */
     OPTION_OBJECTS,   /* struct objects: a list of objects of `inner`, each in a struct of its own of `size` bytes */
+    OPTION_REQUESTS,  /* the same of whole requests, each with a dtype of its own */
     OPTION_KINDS
 };
 

@@ -259,6 +259,24 @@ static const struct option_form forms[] = {
 static const struct option_table attention_table = {"AttentionRequest", attention, COUNT(attention), NULL, forms};
 static const struct option_table explain_table = {"ExplainRequest", explain, COUNT(explain), &attention_table, forms};
 
+static const struct option steps[] = {
+    {.name = "steps",
+     .kind = OPTION_REQUESTS,
+     .standard = "",
+     .required = true,
+     .offset = offsetof(struct steps_request, steps),
+     .size = sizeof(struct options),
+     .inner = &attention_table,
+     .meaning = "requests for /v1/attention; all but the first take the present of the one before as their past",
+     .example = "\"steps\":[{\"q\":[[1,0]],\"k\":[[1,0]],\"v\":[[1,2]]},{\"q\":[[0,1]],\"k\":[[0,1]],\"v\":[[3,4]]}]"},
+};
+static const struct option_table steps_table = {"DecodeRequest", steps, COUNT(steps), NULL, NULL};
+
+const struct option_table *options_steps_table(void)
+{
+    return &steps_table;
+}
+
 const struct option_table *options_table(void)
 {
     return &attention_table;

@@ -55,6 +55,13 @@ struct options {
 const struct option_table *options_table(void);
 const struct option_table *options_explain_table(void);
 
+/* The request of POST /v1/decode: requests for attention, one after another. */
+struct steps_request {
+    enum dtype unused;    /* the reader wants one before it knows that of a step */
+    struct objects steps; /* of struct options */
+};
+const struct option_table *options_steps_table(void);
+
 /* Fills it with the defaults. */
 void options_default(struct options *options);
 

@@ -1,0 +1,277 @@
+/* POST /v1/decode: requests one after another, the present of each the past of the next. */
+#include "api/job_operations.h"
+
+#include "api/reply/reply_json.h"
+#include "api/request/options.h"
+#include "core/cost.h"
+#include "core/embedding.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One step: what the job of POST /v1/attention has. */
+struct step {
+    struct attention attention;
+    struct reply reply;
+};
+
+struct steps_job {
+    struct steps_request request;
+    struct step *steps;
+    struct buffer text; /* of the reply */
+};
+
+static struct steps_job *state_of(struct job *job)
+{
+    return (struct steps_job *)(void *)job->state;
+}
+
+static const struct steps_job *read_state(const struct job *job)
+{
+    return (const struct steps_job *)(const void *)job->state;
+}
+
+static struct options *options_at(const struct steps_job *s, size_t index)
+{
+    return (struct options *)s->request.steps.items + index;
+}
+
+static bool decode(struct job *job, const struct document *document, struct error *err)
+{
+    struct steps_job *s = state_of(job);
+    return job_decode(job, document, options_steps_table(), &s->request.unused, s, err);
+}
+
+/* --- checks --- */
+
+/* Faults of a step stand under /steps/INDEX. */
+static bool place_faults(struct error *err, size_t index)
+{
+    for (size_t f = 0; f < err->count; f++) {
+        char name[sizeof err->faults[f].name];
+        const char *old = err->faults[f].name;
+        if (snprintf(name, sizeof name,
+                     old[0] == '/' ? "/steps/%zu%s"
+                     : old[0]      ? "steps.%zu.%s"
+                                   : "steps.%zu",
+                     index, old) < (int)sizeof name)
+            memcpy(err->faults[f].name, name, sizeof name);
+    }
+    return false;
+}
+
+static bool refuse(struct error *err, const char *name, const char *why)
+{
+    return error_set(err, ERROR_INVALID, name, "%s", why);
+}
+
+/* The shapes of what the step before leaves; `there` stands for numbers that are made later. */
+static void take_past_shape(struct attention_request *r, const struct step *before, void *there)
+{
+    const struct attention *a = &before->attention;
+    const size_t keys[4] = {a->batch, a->kv_heads, a->keys, a->d_k};
+    const size_t values[4] = {a->batch, a->kv_heads, a->keys, a->d_v};
+    size_t k[4];
+    size_t v[4];
+    size_t rank = 0;
+    for (size_t axis = 0; axis < 4; axis++)
+        if ((axis != 0 || a->has_batch) && (axis != 1 || a->has_heads)) {
+            k[rank] = keys[axis];
+            v[rank++] = values[axis];
+        }
+    r->past_k = tensor_dense(a->dtype, rank, k, there);
+    r->past_v = tensor_dense(a->dtype, rank, v, there);
+}
+
+static bool check_follows(const struct steps_job *s, size_t index, struct error *err)
+{
+    const struct attention_request *r = &options_at(s, index)->attention;
+    const struct attention_request *first = &options_at(s, 0)->attention;
+    if (r->latent.on)
+        return refuse(err, "latent",
+                      "Steps hand keys and values on; a latent past does not go from step to step here.");
+    if (index == 0)
+        return true;
+    if (r->past_k.data || r->past_v.data || r->past_latent.data)
+        return refuse(err, "past", "The present of the step before is its past: only the first step may have one.");
+    return r->dtype == first->dtype || refuse(err, "dtype", "All steps have the dtype of the first.");
+}
+
+static bool check_step(struct job *job, size_t index, struct error *err)
+{
+    struct steps_job *s = state_of(job);
+    struct options *o = options_at(s, index);
+    struct step *step = &s->steps[index];
+    options_complete(o);
+    if (!o->has_include && !o->include.part[PART_OUTPUT])
+        o->include.part[PART_OUTPUT] = o->include.part[PART_WEIGHTS] = true;
+    if (!check_follows(s, index, err))
+        return false;
+    if (index > 0)
+        take_past_shape(&o->attention, step - 1, s);
+    return embedding_check(&o->attention, err) && embedding_gather(&o->attention, job->arena, err) &&
+           attention_check(&step->attention, &o->attention, err) && options_check(o, &step->attention, err) &&
+           reply_plan(&step->reply, o, &step->attention, &job->limits, job->arena, err);
+}
+
+static size_t count_numbers(const struct job *job)
+{
+    const struct steps_job *s = read_state(job);
+    size_t numbers = 0;
+    for (size_t x = 0; x < s->request.steps.count; x++)
+        numbers += s->steps[x].reply.sections.numbers;
+    return numbers;
+}
+
+static bool check(struct job *job, struct error *err)
+{
+    struct steps_job *s = state_of(job);
+    s->steps = arena_calloc(job->arena, s->request.steps.count, sizeof *s->steps, err);
+    if (!s->steps)
+        return false;
+    for (size_t x = 0; x < s->request.steps.count; x++)
+        if (!check_step(job, x, err))
+            return place_faults(err, x);
+    if (count_numbers(job) > job->limits.reply_elements)
+        return error_set(err, ERROR_TOO_LARGE, "steps",
+                         "The replies would hold %zu numbers; the limit is %zu (--max-reply-elements).",
+                         count_numbers(job), job->limits.reply_elements);
+    return job_check_flops(job, err);
+}
+
+/* --- what it takes --- */
+
+static double count_flops(const struct job *job)
+{
+    const struct steps_job *s = read_state(job);
+    double flops = 0;
+    for (size_t x = 0; s->steps && x < s->request.steps.count; x++) {
+        const struct attention *a = &s->steps[x].attention;
+        flops += cost_count(a, cost_own(a)).total + way_back_flops(a);
+    }
+    return flops;
+}
+
+/* The numbers of all steps stay until the reply is made. */
+static double count_room(const struct job *job)
+{
+    const struct steps_job *s = read_state(job);
+    double bytes = 0;
+    for (size_t x = 0; x < s->request.steps.count; x++) {
+        const struct attention *a = &s->steps[x].attention;
+        double rows = (double)a->heads * (double)a->queries + 2 * (double)a->kv_heads * (double)a->keys;
+        bytes += (double)dtype_size(a->dtype) * (double)a->batch * rows * (double)(a->d_k + a->d_v);
+    }
+    return bytes;
+}
+
+/* --- computing --- */
+
+/* The view without holes: a past is dense. */
+static bool copy_dense(struct tensor view, struct tensor *past, struct arena *arena, struct error *err)
+{
+    size_t size = dtype_size(view.dtype);
+    char *to = arena_alloc(arena, tensor_count(*past) * size, err);
+    past->data = to;
+    if (!to)
+        return false;
+    for (size_t b = 0; b < view.shape[0]; b++)
+        for (size_t h = 0; h < view.shape[1]; h++)
+            for (size_t x = 0; x < view.shape[2]; x++, to += view.shape[3] * size)
+                memcpy(to,
+                       (const char *)view.data + size * (b * view.stride[0] + h * view.stride[1] + x * view.stride[2]),
+                       view.shape[3] * size);
+    return true;
+}
+
+static bool hand_on(struct job *job, size_t index, struct error *err)
+{
+    struct steps_job *s = state_of(job);
+    const struct attention *a = &s->steps[index].attention;
+    struct attention_request *next = &options_at(s, index + 1)->attention;
+    return copy_dense(result_tensor(a, RESULT_PRESENT_K), &next->past_k, job->arena, err) &&
+           copy_dense(result_tensor(a, RESULT_PRESENT_V), &next->past_v, job->arena, err);
+}
+
+/* The line that POST /v1/attention would give, without its end. */
+static bool write_reply(struct steps_job *s, struct step *step, struct arena *arena, struct error *err)
+{
+    bool good = reply_json_prepare(&step->reply, arena, err);
+    for (size_t block = 0; good && block < step->reply.blocks; block++)
+        good = reply_json_block(&step->reply, block, &s->text) ||
+               error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
+    if (good && s->text.length > 0 && s->text.data[s->text.length - 1] == '\n')
+        s->text.length--;
+    return good;
+}
+
+static bool run_step(struct job *job, size_t index, struct pool *pool, const atomic_bool *cancel, struct error *err)
+{
+    struct steps_job *s = state_of(job);
+    struct step *step = &s->steps[index];
+    bool norms = section_find(&step->reply.sections, RESULT_STEPS_CONTRIBUTION_NORMS) != NULL;
+    buffer_string(&s->text, index == 0 ? "{\"steps\":[" : ",");
+    return attention_prepare(&step->attention, job->arena, pool, err) &&
+           (!norms || attention_norms(&step->attention, job->arena, err)) &&
+           reply_compute(&step->reply, pool, cancel, job->arena, err) && write_reply(s, step, job->arena, err) &&
+           (index + 1 == s->request.steps.count || hand_on(job, index, err));
+}
+
+static bool run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
+{
+    struct steps_job *s = state_of(job);
+    for (size_t x = 0; x < s->request.steps.count; x++)
+        if (!run_step(job, x, pool, cancel, err))
+            return place_faults(err, x);
+    buffer_string(&s->text, "]}\n");
+    return !s->text.failed || error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
+}
+
+static size_t count_blocks(const struct job *job)
+{
+    (void)job;
+    return 1;
+}
+
+static bool write_block(const struct job *job, size_t index, struct buffer *out)
+{
+    (void)index;
+    buffer_append(out, read_state(job)->text.data, read_state(job)->text.length);
+    return !out->failed;
+}
+
+static size_t measure_block(const struct job *job)
+{
+    return read_state(job)->text.length;
+}
+
+static const char *find_media_type(const struct job *job)
+{
+    (void)job;
+    return "application/json";
+}
+
+static void release(struct job *job)
+{
+    buffer_free(&state_of(job)->text);
+}
+
+const struct job_operations *job_steps(void)
+{
+    static const struct job_operations operations = {
+        .size = sizeof(struct steps_job),
+        .cleared = sizeof(struct steps_job),
+        .decode = decode,
+        .check = check,
+        .flops = count_flops,
+        .numbers = count_numbers,
+        .room = count_room,
+        .run = run,
+        .blocks = count_blocks,
+        .block = write_block,
+        .block_room = measure_block,
+        .media_type = find_media_type,
+        .release = release,
+    };
+    return &operations;
+}
