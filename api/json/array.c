@@ -11,29 +11,29 @@
 #define CHUNK 1024
 #define SHORTEST_MAX 32 /* bytes of a shortest number, of null, of true and of "-Infinity" */
 
-size_t array_width(struct tensor t)
+size_t array_width(const struct tensor *t)
 {
-    return t.rank > 0 ? t.shape[t.rank - 1] : 1;
+    return t->rank > 0 ? t->shape[t->rank - 1] : 1;
 }
 
-size_t array_rows(struct tensor t)
+size_t array_rows(const struct tensor *t)
 {
     size_t rows = 1;
-    for (size_t a = 0; a + 1 < t.rank; a++)
-        rows *= t.shape[a];
+    for (size_t a = 0; a + 1 < t->rank; a++)
+        rows *= t->shape[a];
     return rows;
 }
 
 /* How many axes start at `row`, that of its numbers included. */
-static size_t count_starting(struct tensor t, size_t row)
+static size_t count_starting(const struct tensor *t, size_t row)
 {
-    size_t starting = t.rank > 0;
-    for (size_t a = t.rank > 0 ? t.rank - 1 : 0; a-- > 0 && row % t.shape[a] == 0; row /= t.shape[a])
+    size_t starting = t->rank > 0;
+    for (size_t a = t->rank > 0 ? t->rank - 1 : 0; a-- > 0 && row % t->shape[a] == 0; row /= t->shape[a])
         starting++;
     return starting;
 }
 
-void array_open(struct buffer *out, struct tensor t, size_t row)
+void array_open(struct buffer *out, const struct tensor *t, size_t row)
 {
     if (row > 0)
         buffer_append(out, ",", 1);
@@ -41,7 +41,7 @@ void array_open(struct buffer *out, struct tensor t, size_t row)
         buffer_append(out, "[", 1);
 }
 
-void array_close(struct buffer *out, struct tensor t, size_t row)
+void array_close(struct buffer *out, const struct tensor *t, size_t row)
 {
     for (size_t levels = count_starting(t, row + 1); levels > 0; levels--)
         buffer_append(out, "]", 1);
@@ -160,17 +160,17 @@ void array_packed(struct buffer *out, struct tensor t)
 void array_tensor(struct buffer *out, const struct style *style, struct tensor t)
 {
     struct base64 state = {0};
-    size_t row_bytes = array_width(t) * dtype_size(t.dtype);
+    size_t row_bytes = array_width(&t) * dtype_size(t.dtype);
     if (style->base64) {
         array_packed(out, t);
-        base64_append(&state, out, t.data, array_rows(t) * row_bytes);
+        base64_append(&state, out, t.data, array_rows(&t) * row_bytes);
         base64_end(&state, out);
         buffer_string(out, "\"}");
         return;
     }
-    for (size_t row = 0; row < array_rows(t); row++) {
-        array_open(out, t, row);
-        array_numbers(out, style, t.dtype, (const char *)t.data + row * row_bytes, array_width(t));
-        array_close(out, t, row);
+    for (size_t row = 0; row < array_rows(&t); row++) {
+        array_open(out, &t, row);
+        array_numbers(out, style, t.dtype, (const char *)t.data + row * row_bytes, array_width(&t));
+        array_close(out, &t, row);
     }
 }

@@ -9,13 +9,13 @@
 
 #include <stddef.h>
 
-size_t array_width(struct tensor t); /* numbers in a row */
-size_t array_rows(struct tensor t);
+size_t array_width(const struct tensor *t); /* numbers in a row */
+size_t array_rows(const struct tensor *t);
 
 /* What stands before and after row `row`: commas and brackets, so that rows written one after the other make the array.
  */
-void array_open(struct buffer *out, struct tensor t, size_t row);
-void array_close(struct buffer *out, struct tensor t, size_t row);
+void array_open(struct buffer *out, const struct tensor *t, size_t row);
+void array_close(struct buffer *out, const struct tensor *t, size_t row);
 
 /* `count` numbers (or booleans) with commas between them: -infinity as the style says, NaN as null. */
 void array_numbers(struct buffer *out, const struct style *style, enum dtype dtype, const void *values, size_t count);

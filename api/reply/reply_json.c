@@ -5,6 +5,8 @@
 #include "api/numbers/base64.h"
 #include "api/reply/section_rows.h"
 
+#define USUAL_NUMBER 16 /* bytes of one with its comma */
+
 bool reply_json_prepare(struct reply *r, struct arena *arena, struct error *err)
 {
     return skeleton_write(r, arena, err);
@@ -18,9 +20,9 @@ static bool write_rows(const struct style *style, struct section_rows *source, s
         const void *values = section_rows_row(source, row);
         if (!values)
             return false;
-        array_open(out, s->t, row);
-        array_numbers(out, style, s->t.dtype, values, array_width(s->t));
-        array_close(out, s->t, row);
+        array_open(out, &s->t, row);
+        array_numbers(out, style, s->t.dtype, values, array_width(&s->t));
+        array_close(out, &s->t, row);
     }
     return true;
 }
@@ -30,7 +32,7 @@ static bool write_rows(const struct style *style, struct section_rows *source, s
 static bool write_bytes(struct section_rows *source, struct section_span span, struct buffer *out)
 {
     const struct section *s = source->section;
-    size_t row_bytes = array_width(s->t) * dtype_size(s->t.dtype);
+    size_t row_bytes = array_width(&s->t) * dtype_size(s->t.dtype);
     size_t skip = (3 - span.first * row_bytes % 3) % 3;
     struct base64 state = {0};
     size_t row = span.first;
@@ -40,7 +42,7 @@ static bool write_bytes(struct section_rows *source, struct section_span span, s
             return false;
         base64_append(&state, out, bytes + skip, row_bytes - skip);
     }
-    if (state.count > 0 && row < array_rows(s->t)) {
+    if (state.count > 0 && row < array_rows(&s->t)) {
         const void *next = section_rows_row(source, row);
         if (!next)
             return false;
@@ -66,8 +68,18 @@ static bool write_section(const struct reply *r, const struct section *s, size_t
     return good && !out->failed;
 }
 
+/* Room for most replies at once; more comes as it is needed. */
+static void reserve(const struct reply *r, struct buffer *out)
+{
+    size_t room = r->sections.numbers * USUAL_NUMBER;
+    for (size_t x = 0; x < r->sections.count; x++)
+        room += r->skeleton.at[x].before_length + r->skeleton.at[x].after_length;
+    buffer_reserve(out, room);
+}
+
 static bool write_whole(const struct reply *r, struct buffer *out)
 {
+    reserve(r, out);
     for (size_t x = 0; x < r->sections.count; x++)
         for (size_t local = 0; local < r->sections.at[x].block_count; local++)
             if (!write_section(r, &r->sections.at[x], local, out))
@@ -82,7 +94,7 @@ static size_t measure_section(const struct reply *r, const struct section *s)
     if (s->source == SECTION_NONE)
         return texts;
     size_t rows = section_block_rows(s, r->a, 0).count;
-    size_t numbers = rows * array_width(s->t);
+    size_t numbers = rows * array_width(&s->t);
     if (section_is_packed(s, &r->options->style))
         return texts + (numbers * dtype_size(s->t.dtype) + 2) / 3 * 4 + 4;
     return texts + numbers * array_number_room(&r->options->style, s->t.dtype) + rows * 2 * (s->t.rank + 1);

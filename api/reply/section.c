@@ -162,13 +162,17 @@ static size_t find_wanted(const struct options *o, const struct attention *a, en
 {
     const struct result *rows = result_rows();
     bool implied[PART_COUNT];
+    bool open[PART_COUNT];
     size_t count = 0;
     find_implied(o, implied);
+    for (size_t p = 0; p < PART_COUNT; p++)
+        open[p] = implied[p] || o->include.part[p];
     for (size_t r = 0; r < RESULT_COUNT; r++) {
         enum result_id id = (enum result_id)r;
-        bool named = o->include.part[rows[r].part] || o->include.result[r];
+        if (!open[rows[r].part] && !o->include.result[r])
+            continue;
         bool is_there = implied[rows[r].part] && !result_lacks(id, a);
-        if (!is_there && (!named || !include_wants(&o->include, a, id)))
+        if (!is_there && !include_wants(&o->include, a, id))
             continue;
         size_t place = find_place(rows, wanted, count, id);
         memmove(&wanted[place + 1], &wanted[place], (count++ - place) * sizeof *wanted);
@@ -214,9 +218,9 @@ void section_cut(struct section *s, const struct attention *a, const struct styl
         s->block_count = (attention_blocks(a) + s->core_blocks - 1) / s->core_blocks;
     } else if (s->source != SECTION_NONE) {
         size_t unit = s->source == SECTION_TERMS || s->source == SECTION_BACK_TERMS ? a->keys : 1;
-        size_t units = NUMBERS_PER_BLOCK / array_width(s->t) / unit;
+        size_t units = NUMBERS_PER_BLOCK / array_width(&s->t) / unit;
         s->rows_per_block = (units > 0 ? units : 1) * unit;
-        s->block_count = (array_rows(s->t) + s->rows_per_block - 1) / s->rows_per_block;
+        s->block_count = (array_rows(&s->t) + s->rows_per_block - 1) / s->rows_per_block;
     }
 }
 
@@ -235,7 +239,7 @@ static size_t first_row(const struct section *s, const struct attention *a, size
     if (s->source == SECTION_BLOCKS || s->source == SECTION_BACK_BLOCKS)
         return first_row_of_core_block(a, local * s->core_blocks);
     size_t row = local * s->rows_per_block;
-    return row < array_rows(s->t) ? row : array_rows(s->t);
+    return row < array_rows(&s->t) ? row : array_rows(&s->t);
 }
 
 struct section_span section_block_rows(const struct section *s, const struct attention *a, size_t local)

@@ -60,7 +60,7 @@ static bool compute_terms(struct section_rows *s, size_t query)
     if (s->section->result->quantity == QUANTITY_CONTRIBUTIONS && !(weights = weights_row(s, query)))
         return false;
     if (!s->terms)
-        s->terms = malloc(a->keys * array_width(s->section->t) * dtype_size(a->dtype));
+        s->terms = malloc(a->keys * array_width(&s->section->t) * dtype_size(a->dtype));
     if (!s->terms)
         return false;
     if (weights)
@@ -77,7 +77,7 @@ static const void *terms_row(struct section_rows *s, size_t row)
     if ((!s->terms || s->query != query) && !compute_terms(s, query))
         return NULL;
     s->query = query;
-    return (const char *)s->terms + row % a->keys * array_width(s->section->t) * dtype_size(a->dtype);
+    return (const char *)s->terms + row % a->keys * array_width(&s->section->t) * dtype_size(a->dtype);
 }
 
 /* Row `query` of an [n][m] gradient, by way of its block. */
@@ -111,7 +111,7 @@ static bool compute_back_terms(struct section_rows *s, size_t query)
     if (s->section->result->gradient == GRADIENT_PRODUCTS && !(scores = back_row(s, GRADIENT_SCORES, query)))
         return false;
     if (!s->terms)
-        s->terms = malloc(a->keys * array_width(s->section->t) * dtype_size(a->dtype));
+        s->terms = malloc(a->keys * array_width(&s->section->t) * dtype_size(a->dtype));
     if (!s->terms)
         return false;
     if (!scores)
@@ -127,7 +127,7 @@ static const void *back_terms_row(struct section_rows *s, size_t row)
     if ((!s->terms || s->query != query) && !compute_back_terms(s, query))
         return NULL;
     s->query = query;
-    return (const char *)s->terms + row % a->keys * array_width(s->section->t) * dtype_size(a->dtype);
+    return (const char *)s->terms + row % a->keys * array_width(&s->section->t) * dtype_size(a->dtype);
 }
 
 /* A row of the strided view. */

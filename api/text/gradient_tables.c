@@ -51,7 +51,7 @@ static bool write_grid(const struct section_table *p, const struct section *s, s
     struct text_table g = {.indent = SECTION_TABLE_INDENT,
                            .all_rows = count,
                            .row_noun = plural_of(down),
-                           .all_columns = array_width(s->t),
+                           .all_columns = array_width(&s->t),
                            .column_noun = plural_of(across)};
     g.columns = least(g.all_columns, TEXT_TABLE_COLUMNS);
     for (size_t c = 0; c < g.columns && (across == AXIS_KEY || across == AXIS_QUERY); c++)
@@ -73,7 +73,7 @@ static bool write_tensor(const struct section_table *p, const struct section *s)
 {
     struct section_rows rows = {.a = p->a, .section = s, .back = &p->reply->back.core};
     size_t count = s->t.rank > 1 ? s->t.shape[s->t.rank - 2] : 1;
-    size_t grids = array_rows(s->t) / count;
+    size_t grids = array_rows(&s->t) / count;
     bool good = true;
     for (size_t g = 0; good && g < least(grids, GRIDS_SHOWN); g++) {
         tell_place(p, s, g * count);

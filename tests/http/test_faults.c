@@ -136,6 +136,23 @@ START_TEST(each_allocation_of_a_request_may_fail)
 }
 END_TEST
 
+/* What the request itself takes: its body, its arena, the texts around the numbers, the reply. The rest is the
+ * connection's and the log's. */
+#define TINY_ALLOCATIONS_MAX 12
+
+START_TEST(a_tiny_request_takes_few_allocations)
+{
+    const struct client_request request = {.path = "/v1/attention", .body = SAMPLE_CAT};
+    const long plenty = 1000000;
+    ck_assert_int_eq(send_one(&request), 200); /* its outline is remembered */
+    atomic_store(&page->left, plenty);
+    ck_assert_int_eq(send_one(&request), 200);
+    long taken = plenty - atomic_exchange(&page->left, -1);
+    ck_assert_int_gt(taken, 0);
+    ck_assert_int_le(taken, TINY_ALLOCATIONS_MAX);
+}
+END_TEST
+
 /* A reply in blocks, by way of the workers: what fails after its head has gone can only be told by its end. */
 START_TEST(each_allocation_of_a_stream_may_fail)
 {
@@ -229,6 +246,7 @@ Suite *faults_suite(void)
     TCase *running = tcase_create("one service");
     tcase_add_unchecked_fixture(running, start, stop);
     tcase_set_timeout(running, 180);
+    tcase_add_test(running, a_tiny_request_takes_few_allocations);
     tcase_add_loop_test(running, each_allocation_of_a_request_may_fail, 0, 2 * REQUESTS);
     tcase_add_loop_test(running, each_allocation_of_a_stream_may_fail, 0, 2);
     suite_add_tcase(suite, running);
