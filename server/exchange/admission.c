@@ -116,7 +116,7 @@ static bool check_accept(const struct request *r, struct problem *problem)
 {
     const struct route *route = r->route;
     const char *media = route && route->media ? route->media : "application/json";
-    bool any = strcmp(media, "*/*") == 0 || r->head.method == METHOD_OPTIONS || route_is(route, ROUTE_PROBE);
+    bool any = (route && route->file) || r->head.method == METHOD_OPTIONS || route_is(route, ROUTE_PROBE);
     if (any || media_type_weight(r->head.accept, media) > 0)
         return true;
     if (route && route->tables && media_type_weight(r->head.accept, "text/plain") > 0)

@@ -24,6 +24,7 @@ static const struct route rows[] = {
      .media = type, \
      .tables = (traits)&ENDPOINT_TEXT, \
      .open = (traits)&ENDPOINT_OPEN, \
+     .file = (traits)&ENDPOINT_FILE, \
      .html = (traits)&ENDPOINT_HTML, \
      .summary = link},
 #define JOB_ROW(which, functions, at, id, link, told, traits, reply, table) \
