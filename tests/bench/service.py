@@ -63,10 +63,10 @@ class Client:
         return head.decode(), total, first
 
 
-def message(document):
+def message(document, accept_encoding="identity"):
     body = document if isinstance(document, bytes) else json.dumps(document).encode()
-    return (b"POST /v1/attention HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-            % len(body)) + body
+    return (b"POST /v1/attention HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            b"Accept-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (accept_encoding.encode(), len(body))) + body
 
 
 def matrix(rows, columns, draw):
@@ -182,6 +182,25 @@ def compare(title, document, ports):
             print("    %s: %.2f ms; %s" % (name, whole, ratio(middle["attentiond"][0], whole)))
 
 
+def codings(title, document, port):
+    """What packing adds: the same request with the Accept-Encoding of others, in turns. The client does not unpack."""
+    accepts = {"plain": "identity", "requests": "gzip, deflate", "Chromium": "gzip, deflate, br, zstd"}
+    client = Client(port)
+    times, sizes = {name: [] for name in accepts}, {}
+    for round_ in range(WARM + ROUNDS):
+        for name, accept in accepts.items():
+            start = time.perf_counter()
+            _, sizes[name], _ = client.ask(message(document, accept))
+            if round_ >= WARM:
+                times[name].append((time.perf_counter() - start) * 1e3)
+    print(title)
+    for name, list_ in times.items():
+        middle = statistics.median(list_)
+        print("    %s (%s): %.1f ms, %.1f MB; %.2f of plain, %.2f at best" % (
+            name, accepts[name], middle, sizes[name] / 1e6, middle / statistics.median(times["plain"]),
+            min(list_) / min(times["plain"])))
+
+
 def rate(port, script):
     text = subprocess.run(["wrk", "-t1", "-c32", "-d4s", "-s", script, "http://127.0.0.1:%d/v1/attention" % port],
                           stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -281,6 +300,7 @@ def main(program):
         ports = {"attentiond": port, "attentiond --pin-workers": pinned, "FastAPI + NumPy + orjson": peer}
         compare("P7, n 1024, d 64, output", square(1024, 64, ["output"]), ports)
         compare("P8, the same with weights", square(1024, 64, ["output", "weights"]), ports)
+        codings("P8, packed as clients ask for", square(1024, 64, ["output", "weights"]), port)
     large(program, "P9, n 16384, d 64, output", 16384, ["output"])
     large(program, "P10, n 8192, d 64, weights, fast reader", 8192, ["weights"])
     slow(program, 8192, 8)
