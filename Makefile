@@ -394,7 +394,7 @@ deps-schema: | deps-test
 		{ echo "Installing with apt-get: curl python3 python3-venv"; \
 		$(APT) update -q && $(APT) install -q -y --no-install-recommends curl python3 python3-venv; }
 
-schema-test: $(PROGRAM) | deps-schema ## let a validator and a fuzzer (PyPI) judge /openapi.json
+schema-test: $(PROGRAM) | deps-schema deps-browser ## let validators, a fuzzer and generators of clients (PyPI, npm) judge /openapi.json
 	tests/schema.sh $(PROGRAM)
 
 .PHONY: copy-head-test
