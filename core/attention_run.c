@@ -30,12 +30,14 @@ static size_t row_index(const struct attention *a, struct attention_rows at)
 static void *row_at(const struct attention *a, const struct attention_results *results, enum quantity quantity,
                     struct attention_rows at)
 {
+    char *base = results->of[quantity];
+    if (!base)
+        return NULL;
     size_t row = row_index(a, at);
     size_t size = dtype_size(attention_dtype(a, quantity));
     if (quantity == QUANTITY_OUTPUT && a->packed)
         row = (at.b * a->queries + at.first) * a->heads + at.h;
-    char *base = results->of[quantity];
-    return base ? base + row * attention_width(a, quantity) * size : NULL;
+    return base + row * attention_width(a, quantity) * size;
 }
 
 static struct rows rows_of(const struct run *run, struct attention_rows at)
