@@ -1,6 +1,6 @@
 #!/bin/bash
 # The service's description of itself, judged by others: validators and linters of OpenAPI, a fuzzer that believes it,
-# a generator of clients; and the code that api/README.md shows.
+# a client that is generated from it; and the code that api/README.md shows.
 # Usage: schema.sh PROGRAM
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -64,6 +64,7 @@ check "redocly has no objection" node "$modules/@redocly/cli/bin/cli.js" lint "$
 echo 'extends: ["spectral:oas"]' >"$folder/spectral.yaml"
 check "spectral finds no error" node "$modules/.bin/spectral" lint --fail-severity error -r "$folder/spectral.yaml" "$folder/openapi.json"
 check "a client in Python is generated" generate_python
+check "it calls the service" env PYTHONPATH="$folder" $venv/bin/python tests/schema/call.py "$address"
 check "the Python of api/README.md prints what it says" tests/schema/snippet.sh python "$address" $venv/bin/python -
 check "the JavaScript of api/README.md prints what it says" tests/schema/snippet.sh js "$address" node --input-type=module -
 check "the service is still ready" curl -sf -o /dev/null "$address/readyz"

@@ -155,7 +155,7 @@ void schema_tensors(struct writer *w)
                  "Nested arrays in which null is -infinity: a hidden key, or a row that may see none. nonfinite "
                  "\"string\" has \"-Infinity\" in its place, which Number() and float() read as that number; "
                  "Math.exp(null) is 1, and NumPy makes nan of None",
-                 "{\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"const\":\"-Infinity\"}]}");
+                 "{\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"type\":\"string\",\"enum\":[\"-Infinity\"]}]}");
     write_nested(w, "Booleans", "Nested arrays of booleans", "{\"type\":\"boolean\"}");
     schema_request(w, read_packed_table());
     schema_request(w, read_seeded_table());

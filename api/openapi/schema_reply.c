@@ -167,7 +167,7 @@ static void write_part(struct writer *w, enum part part)
 #define INTEGER(meaning) TOLD("\"type\":\"integer\"", meaning)
 #define NUMBER(meaning) TOLD("\"type\":\"number\"", meaning)
 #define VECTOR(meaning) TOLD("\"type\":\"array\",\"items\":{\"type\":\"number\"}", meaning)
-#define HIDDEN "\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"const\":\"-Infinity\"}]"
+#define HIDDEN "\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"type\":\"string\",\"enum\":[\"-Infinity\"]}]"
 
 static void write_echo(struct writer *w)
 {
@@ -186,35 +186,38 @@ static void write_head(struct writer *w)
         "\"required\":[\"batch\",\"heads\",\"kv_heads\","
         "\"queries\",\"keys\",\"d_k\",\"d_v\"],\"properties\":{\"batch\":" COUNT("1 without one") ",\"heads\":" COUNT("of queries") ",\"kv_heads\":" COUNT(
             "of keys and values") ",\"queries\":" COUNT("n") ",\"keys\":" COUNT("m, the past included") ",\"d_"
-                                                                                                        "k\":" COUNT("w"
-                                                                                                                     "i"
-                                                                                                                     "d"
-                                                                                                                     "t"
-                                                                                                                     "h"
-                                                                                                                     " "
-                                                                                                                     "o"
-                                                                                                                     "f"
-                                                                                                                     " "
-                                                                                                                     "a"
-                                                                                                                     " "
-                                                                                                                     "q"
-                                                                                                                     "u"
-                                                                                                                     "e"
-                                                                                                                     "r"
-                                                                                                                     "y"
-                                                                                                                     " "
-                                                                                                                     "a"
-                                                                                                                     "n"
-                                                                                                                     "d"
-                                                                                                                     " "
-                                                                                                                     "o"
-                                                                                                                     "f"
-                                                                                                                     " "
-                                                                                                                     "a"
-                                                                                                                     " "
-                                                                                                                     "k"
-                                                                                                                     "e"
-                                                                                                                     "y") ",\"d_v\":" COUNT("width of a value") "}}");
+                                                                                                        "k\":" COUNT(
+                                                                                                            "w"
+                                                                                                            "i"
+                                                                                                            "d"
+                                                                                                            "t"
+                                                                                                            "h"
+                                                                                                            " "
+                                                                                                            "o"
+                                                                                                            "f"
+                                                                                                            " "
+                                                                                                            "a"
+                                                                                                            " "
+                                                                                                            "q"
+                                                                                                            "u"
+                                                                                                            "e"
+                                                                                                            "r"
+                                                                                                            "y"
+                                                                                                            " "
+                                                                                                            "a"
+                                                                                                            "n"
+                                                                                                            "d"
+                                                                                                            " "
+                                                                                                            "o"
+                                                                                                            "f"
+                                                                                                            " "
+                                                                                                            "a"
+                                                                                                            " "
+                                                                                                            "k"
+                                                                                                            "e"
+                                                                                                            "y") ",\"d_"
+                                                                                                                 "v\""
+                                                                                                                 ":" COUNT("width of a value") "}}");
     write_raw(
         w, "axes",
         "{\"type\":\"object\",\"description\":\"names of the axes of every tensor returned, built like the reply\","
@@ -320,16 +323,26 @@ static void write_problem(struct writer *w)
 {
     static const char
         schema
-            [] =
-                "{\"type\":\"object\",\"description\":\"RFC "
-                "9457\",\"required\":[\"type\",\"title\",\"status\",\"detail\"],"
-                "\"properties\":{\"type\":" TEXT("path of a page that says what to do") ",\"title\":" TEXT("the kind "
-                                                                                                           "of refusal") ",\"status\":" INTEGER("that of HTTP") ",\"code\":" TEXT(
-                    "the stable name, which ends type") ",\"detail\":" TEXT("what is wrong with this request") ",\"poin"
-                                                                                                               "ter\""
-                                                                                                               ":" TEXT("JSON Pointer of the member at fault") ",\"line\":" INTEGER("of the body, from 1") ",\"column\":" INTEGER("from 1") ",\"byte\":" INTEGER("from 0") ",\"limit_bytes\":" INTEGER("the limit that was passed") ",\"instance\":" TEXT("the path that was asked") ",\"request_id\":" TEXT("also in the header X-Request-Id and in the log") ",\"errors\":{\"type\":\"array\",\"description\":\"every fault that was found, when there are several\","
-                                                                                                                                                                                                                                                                                                                                                                                                                                                               "\"items\":{\"type\":\"object\",\"required\":[\"detail\"],\"properties\":{\"detail\":" TEXT(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                   "one fault") ",\"pointer\":" TEXT("JSON Pointer of its member") "}}}}}";
+            [] = "{\"type\":\"object\",\"description\":\"RFC "
+                 "9457\",\"required\":[\"type\",\"title\",\"status\",\"detail\"],"
+                 "\"properties\":{\"type\":" TEXT("path of a page that says what to do") ",\"title\":" TEXT(
+                     "the kind "
+                     "of refusal") ",\"status\":" INTEGER("that of HTTP") ",\"code\":" TEXT("the stable name, which "
+                                                                                            "ends type") ",\"detail\""
+                                                                                                         ":" TEXT("what"
+                                                                                                                  " is "
+                                                                                                                  "wron"
+                                                                                                                  "g "
+                                                                                                                  "with"
+                                                                                                                  " thi"
+                                                                                                                  "s "
+                                                                                                                  "requ"
+                                                                                                                  "est") ",\"poin"
+                                                                                                                         "ter\""
+                                                                                                                         ":" TEXT("JSON Pointer of the member at fault") ",\"line\":" INTEGER("of the body, from 1") ",\"column\":" INTEGER("from 1") ",\"byte\":" INTEGER(
+                                                                                                                             "from 0") ",\"limit_bytes\":" INTEGER("the limit that was passed") ",\"instance\":" TEXT("the path that was asked") ",\"request_id\":" TEXT("also in the header X-Request-Id and in the log") ",\"errors\":{\"type\":\"array\",\"description\":\"every fault that was found, when there are several\","
+                                                                                                                                                                                                                                                                                                                           "\"items\":{\"type\":\"object\",\"required\":[\"detail\"],\"properties\":{\"detail\":" TEXT(
+                                                                                                                                                                                                                                                                                                                               "one fault") ",\"pointer\":" TEXT("JSON Pointer of its member") "}}}}}";
     write_raw(w, "Problem", schema);
 }
 
