@@ -16,7 +16,8 @@ static const struct {
     enum job_kind kind;
     enum job_format format;
 } ways[] = {
-    {JOB_ATTENTION, JOB_JSON}, {JOB_ATTENTION, JOB_TEXT}, {JOB_EXPLAIN, JOB_JSON},
+    {JOB_ATTENTION, JOB_JSON}, {JOB_ATTENTION, JOB_TEXT}, {JOB_EXPLAIN, JOB_JSON},   {JOB_EXPLAIN, JOB_TEXT},
+    {JOB_MERGE, JOB_JSON},     {JOB_ATTENTION, JOB_JSON}, {JOB_ATTENTION, JOB_TEXT}, {JOB_DECODE, JOB_JSON},
     {JOB_EXPLAIN, JOB_TEXT},   {JOB_MERGE, JOB_JSON},
 };
 
