@@ -316,7 +316,8 @@ static void write_decode_reply(struct writer *w)
 {
     write_raw(w, "DecodeReply",
               "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"steps\"],\"properties\":{\"steps\":{"
-              "\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/AttentionReply\"}}}}");
+              "\"description\":\"the reply to each "
+              "step\",\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/AttentionReply\"}}}}");
 }
 
 static void write_problem(struct writer *w)
