@@ -169,6 +169,9 @@ static void write_part(struct writer *w, enum part part)
 #define VECTOR(meaning) TOLD("\"type\":\"array\",\"items\":{\"type\":\"number\"}", meaning)
 #define HIDDEN "\"anyOf\":[{\"type\":[\"number\",\"null\"]},{\"type\":\"string\",\"enum\":[\"-Infinity\"]}]"
 
+/* The formatter breaks strings between macros letter by letter. */
+/* clang-format off */
+
 static void write_echo(struct writer *w)
 {
     write_raw(w, "id", TEXT("that of the request"));
@@ -180,44 +183,13 @@ static void write_echo(struct writer *w)
 static void write_head(struct writer *w)
 {
     write_echo(w);
-    write_raw(
-        w, "shape",
-        "{\"type\":\"object\",\"description\":\"sizes, as they were read\",\"additionalProperties\":false,"
-        "\"required\":[\"batch\",\"heads\",\"kv_heads\","
-        "\"queries\",\"keys\",\"d_k\",\"d_v\"],\"properties\":{\"batch\":" COUNT("1 without one") ",\"heads\":" COUNT("of queries") ",\"kv_heads\":" COUNT(
-            "of keys and values") ",\"queries\":" COUNT("n") ",\"keys\":" COUNT("m, the past included") ",\"d_"
-                                                                                                        "k\":" COUNT(
-                                                                                                            "w"
-                                                                                                            "i"
-                                                                                                            "d"
-                                                                                                            "t"
-                                                                                                            "h"
-                                                                                                            " "
-                                                                                                            "o"
-                                                                                                            "f"
-                                                                                                            " "
-                                                                                                            "a"
-                                                                                                            " "
-                                                                                                            "q"
-                                                                                                            "u"
-                                                                                                            "e"
-                                                                                                            "r"
-                                                                                                            "y"
-                                                                                                            " "
-                                                                                                            "a"
-                                                                                                            "n"
-                                                                                                            "d"
-                                                                                                            " "
-                                                                                                            "o"
-                                                                                                            "f"
-                                                                                                            " "
-                                                                                                            "a"
-                                                                                                            " "
-                                                                                                            "k"
-                                                                                                            "e"
-                                                                                                            "y") ",\"d_"
-                                                                                                                 "v\""
-                                                                                                                 ":" COUNT("width of a value") "}}");
+    write_raw(w, "shape",
+              "{\"type\":\"object\",\"description\":\"sizes, as they were read\",\"additionalProperties\":false,"
+              "\"required\":[\"batch\",\"heads\",\"kv_heads\","
+              "\"queries\",\"keys\",\"d_k\",\"d_v\"],\"properties\":{\"batch\":" COUNT("1 without one") ",\"heads\":"
+              COUNT("of queries") ",\"kv_heads\":" COUNT("of keys and values") ",\"queries\":" COUNT("n")
+              ",\"keys\":" COUNT("m, the past included") ",\"d_k\":" COUNT("width of a query and of a key")
+              ",\"d_v\":" COUNT("width of a value") "}}");
     write_raw(
         w, "axes",
         "{\"type\":\"object\",\"description\":\"names of the axes of every tensor returned, built like the reply\","
@@ -226,8 +198,8 @@ static void write_head(struct writer *w)
         ",{\"type\":\"object\",\"additionalProperties\":" STRINGS "}]}}]}}");
     write_raw(w, "labels",
               "{\"type\":\"object\",\"description\":\"tokens of the request\",\"additionalProperties\":false,"
-              "\"properties\":{\"query\":" TOLD(STRINGS_TYPE, "of the queries") ",\"key\":" TOLD(STRINGS_TYPE,
-                                                                                                 "of the keys") "}}");
+              "\"properties\":{\"query\":" TOLD(STRINGS_TYPE, "of the queries") ",\"key\":"
+              TOLD(STRINGS_TYPE, "of the keys") "}}");
     write_raw(w, "scale", NUMBER("what scores are multiplied by"));
 }
 
@@ -322,30 +294,22 @@ static void write_decode_reply(struct writer *w)
 
 static void write_problem(struct writer *w)
 {
-    static const char
-        schema
-            [] = "{\"type\":\"object\",\"description\":\"RFC "
-                 "9457\",\"required\":[\"type\",\"title\",\"status\",\"detail\"],"
-                 "\"properties\":{\"type\":" TEXT("path of a page that says what to do") ",\"title\":" TEXT(
-                     "the kind "
-                     "of refusal") ",\"status\":" INTEGER("that of HTTP") ",\"code\":" TEXT("the stable name, which "
-                                                                                            "ends type") ",\"detail\""
-                                                                                                         ":" TEXT("what"
-                                                                                                                  " is "
-                                                                                                                  "wron"
-                                                                                                                  "g "
-                                                                                                                  "with"
-                                                                                                                  " thi"
-                                                                                                                  "s "
-                                                                                                                  "requ"
-                                                                                                                  "est") ",\"poin"
-                                                                                                                         "ter\""
-                                                                                                                         ":" TEXT("JSON Pointer of the member at fault") ",\"line\":" INTEGER("of the body, from 1") ",\"column\":" INTEGER("from 1") ",\"byte\":" INTEGER(
-                                                                                                                             "from 0") ",\"limit_bytes\":" INTEGER("the limit that was passed") ",\"instance\":" TEXT("the path that was asked") ",\"request_id\":" TEXT("also in the header X-Request-Id and in the log") ",\"errors\":{\"type\":\"array\",\"description\":\"every fault that was found, when there are several\","
-                                                                                                                                                                                                                                                                                                                           "\"items\":{\"type\":\"object\",\"required\":[\"detail\"],\"properties\":{\"detail\":" TEXT(
-                                                                                                                                                                                                                                                                                                                               "one fault") ",\"pointer\":" TEXT("JSON Pointer of its member") "}}}}}";
+    static const char schema[] =
+        "{\"type\":\"object\",\"description\":\"RFC 9457\",\"required\":[\"type\",\"title\",\"status\",\"detail\"],"
+        "\"properties\":{\"type\":" TEXT("path of a page that says what to do") ",\"title\":"
+        TEXT("the kind of refusal") ",\"status\":" INTEGER("that of HTTP") ",\"code\":"
+        TEXT("the stable name, which ends type") ",\"detail\":" TEXT("what is wrong with this request")
+        ",\"pointer\":" TEXT("JSON Pointer of the member at fault") ",\"line\":"
+        INTEGER("of the body, from 1") ",\"column\":" INTEGER("from 1") ",\"byte\":" INTEGER("from 0")
+        ",\"limit_bytes\":" INTEGER("the limit that was passed") ",\"instance\":" TEXT("the path that was asked")
+        ",\"request_id\":" TEXT("also in the header X-Request-Id and in the log")
+        ",\"errors\":{\"type\":\"array\",\"description\":\"every fault that was found, when there are several\","
+        "\"items\":{\"type\":\"object\",\"required\":[\"detail\"],\"properties\":{\"detail\":"
+        TEXT("one fault") ",\"pointer\":" TEXT("JSON Pointer of its member") "}}}}}";
     write_raw(w, "Problem", schema);
 }
+
+/* clang-format on */
 
 void schema_replies(struct writer *w)
 {
