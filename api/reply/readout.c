@@ -191,42 +191,18 @@ size_t readout_numbers(const struct options *o, const struct attention *a)
                : (size_t)-1;
 }
 
+/* The formatter breaks strings between macros letter by letter. */
+/* clang-format off */
 #define NUMBER(meaning) "{\"type\":\"number\",\"description\":\"" meaning "\"}"
 #define WORDS \
     "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"token\"," \
     "\"logit\",\"exp\",\"probability\"],\"properties\":{\"token\":{\"type\":\"string\",\"description\":\"the " \
     "word\"},\"logit\":" NUMBER("output row . its column of readout.w") ",\"exp\":" NUMBER( \
-        "e^(logit / temperature - the largest)") ",\"probability\":" NUMBER("its share") ",\"after\":{\"type\":" \
-                                                                                         "\"object\",\"description\":" \
-                                                                                         "\"its probability after " \
-                                                                                         "each stage that the " \
-                                                                                         "request has\"," \
-                                                                                         "\"additionalProperties\":" \
-                                                                                         "false,\"properties\":{" \
-                                                                                         "\"temperature\":" NUMBER("a" \
-                                                                                                                   "f" \
-                                                                                                                   "t" \
-                                                                                                                   "e" \
-                                                                                                                   "r" \
-                                                                                                                   " " \
-                                                                                                                   "t" \
-                                                                                                                   "h" \
-                                                                                                                   "e" \
-                                                                                                                   " " \
-                                                                                                                   "t" \
-                                                                                                                   "e" \
-                                                                                                                   "m" \
-                                                                                                                   "p" \
-                                                                                                                   "e" \
-                                                                                                                   "r" \
-                                                                                                                   "a" \
-                                                                                                                   "t" \
-                                                                                                                   "u" \
-                                                                                                                   "r" \
-                                                                                                                   "e") ",\"top_k\":" NUMBER( \
-                                                                                             "after top_k") ",\"top_" \
-                                                                                                            "p\"" \
-                                                                                                            ":" NUMBER("after top_p") "}}}}}"
+        "e^(logit / temperature - the largest)") ",\"probability\":" NUMBER("its share") \
+    ",\"after\":{\"type\":\"object\",\"description\":\"its probability after each stage that the request has\"," \
+    "\"additionalProperties\":false,\"properties\":{\"temperature\":" NUMBER("after the temperature") \
+    ",\"top_k\":" NUMBER("after top_k") ",\"top_p\":" NUMBER("after top_p") "}}}}}"
+/* clang-format on */
 #define LIST_OF(items) "{\"type\":\"array\",\"items\":" items "}"
 
 const char *readout_schema(void)
