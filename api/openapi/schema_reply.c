@@ -253,18 +253,14 @@ static void write_explain_reply(struct writer *w)
     write_raw(w, "hidden_by", TOLD(STRINGS_TYPE, "members of mask that hide the key"));
     write_raw(w, "value", VECTOR("of the key"));
     write_raw(w, "contribution", VECTOR("weight * value"));
-    write_raw(
-        w, "gradient",
-        "{\"type\":\"object\",\"description\":\"the way back through this cell, with backward\","
-        "\"additionalProperties\":false,\"properties\":{\"d_weight\":" NUMBER("by the weight") ",\"row_dot\":" NUMBER("sum of weight * d_weight over the row") ",\"d_masked\":" NUMBER("weight * (d_weight - row_dot)") ",\"d_scaled\":" NUMBER(
-            "by scaled") ",\"d_score\":" NUMBER("by the score") ",\"d_q\":" VECTOR("what this cell adds to that of the "
-                                                                                   "query") ",\"d_k\":" VECTOR("what "
-                                                                                                               "it "
-                                                                                                               "adds "
-                                                                                                               "to "
-                                                                                                               "that "
-                                                                                                               "of the "
-                                                                                                               "key") "}}");
+    write_raw(w, "gradient",
+              "{\"type\":\"object\",\"description\":\"the way back through this cell, with backward\","
+              "\"additionalProperties\":false,\"properties\":{\"d_weight\":" NUMBER("by the weight")
+              ",\"row_dot\":" NUMBER("sum of weight * d_weight over the row")
+              ",\"d_masked\":" NUMBER("weight * (d_weight - row_dot)")
+              ",\"d_scaled\":" NUMBER("by scaled") ",\"d_score\":" NUMBER("by the score")
+              ",\"d_q\":" VECTOR("what this cell adds to that of the query")
+              ",\"d_k\":" VECTOR("what it adds to that of the key") "}}");
     write_raw(w, "text", TEXT("the same as lines of arithmetic"));
     writer_object_end(w);
     write_raw(w, "required",
