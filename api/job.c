@@ -11,9 +11,6 @@
 /* Printing a number costs about as much as so many multiplications and additions. */
 #define FLOPS_PER_NUMBER 50.0
 
-/* What a number takes in a reply that is made in one piece: itself and its text. */
-#define BYTES_PER_NUMBER 32.0
-
 static const struct job_operations *find_operations(enum job_kind kind)
 {
     static const struct job_operations *(*const rows[JOB_KINDS])(void) = {
@@ -88,7 +85,8 @@ static bool decode(struct job *job, struct buffer *body, struct read_context con
         good = job->operations->decode(job, &document, err);
         document_free(&document);
     }
-    return good && job->operations->check(job, err);
+    return good && job->operations->check(job, err) &&
+           price_check(job->operations->price(job), job_held(job), job->limits.memory, err);
 }
 
 /* Its arena is its only allocation, and holds the job itself. */
@@ -180,8 +178,7 @@ double job_work(const struct job *job)
 
 double job_room(const struct job *job)
 {
-    double room = (double)job_held(job) + job->operations->room(job);
-    return job_blocks(job) == 1 ? room + BYTES_PER_NUMBER * (double)job_numbers(job) : room;
+    return (double)job_held(job) + price_sum(job->operations->price(job));
 }
 
 size_t job_numbers(const struct job *job)

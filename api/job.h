@@ -46,7 +46,7 @@ struct job *job_new(const struct request_limits *limits, enum job_kind kind, enu
  * hop pays. */
 double job_work(const struct job *job);
 
-/* Roughly how many bytes it holds in the end. */
+/* At most how many bytes it takes: never more than limits->memory. */
 double job_room(const struct job *job);
 
 /* How many numbers the reply has. */
@@ -59,10 +59,11 @@ size_t job_held(const struct job *job);
  * becomes true. After it has returned true nothing can fail but memory. */
 bool job_run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err);
 
-/* The reply is a sequence of blocks; each is encoded by a call of its own, in any order, on any thread, also at the
- * same time. One block: the reply is small and complete in it. */
+/* The reply is a sequence of blocks (how many is known before job_run); each is encoded by a call of its own, in any
+ * order, on any thread, also at the same time. One block: the reply is small and complete in it. */
 size_t job_blocks(const struct job *job);
-/* At most how many bytes a block has; after job_run, of a reply that has several. */
+/* At most how many bytes a block has, and what is computed again for it; of a reply that has several. Known before
+ * job_run but for the text around the numbers. */
 size_t job_block_room(const struct job *job);
 bool job_block(const struct job *job, size_t index, struct buffer *out);
 

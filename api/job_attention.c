@@ -3,7 +3,6 @@
 
 #include "api/explain/explain.h"
 #include "api/reply/reply_json.h"
-#include "api/text/query_steps.h"
 #include "api/text/reply_text.h"
 #include "core/cost.h"
 #include "core/embedding.h"
@@ -92,7 +91,7 @@ static bool check_attention(struct job *job, struct error *err)
     bool text = job->format == JOB_TEXT;
     if ((text && !options_for_text(&s->options, err)) || !check_request(job, s, err))
         return false;
-    return (!text || query_steps_check(&s->attention, job->limits.memory, err)) && plan(job, s, err);
+    return plan(job, s, err);
 }
 
 /* Whatever is included, explain computes the output alone, and one cell. */
@@ -102,8 +101,7 @@ static bool check_explain(struct job *job, struct error *err)
     if (!check_request(job, s, err))
         return false;
     s->options.include = (struct include){0};
-    return explain_check(&s->options, &s->attention, err) &&
-           query_steps_check(&s->attention, job->limits.memory, err) && plan(job, s, err);
+    return explain_check(&s->options, &s->attention, err) && plan(job, s, err);
 }
 
 /* --- what it takes --- */
@@ -124,23 +122,6 @@ static size_t count_numbers(const struct job *job)
     return read_state(job)->reply.sections.numbers;
 }
 
-/* Queries, keys, values and output may all be made of others: projected, turned, joined with the past. */
-static double count_room(const struct job *job)
-{
-    const struct attention *a = &read_state(job)->attention;
-    double queries = (double)a->heads * (double)a->queries;
-    double keys = (double)a->kv_heads * (double)a->keys;
-    double width = (double)(a->d_k + a->d_v);
-    double numbers = (double)a->batch * ((queries + 2 * keys) * width + (double)a->queries * (double)a->d_out);
-    if (a->request->latent.on)
-        numbers += latent_numbers(a);
-    if (a->request->quantize.on)
-        numbers += quantize_numbers(&a->quantized_k) + quantize_numbers(&a->quantized_v);
-    return (double)dtype_size(a->dtype) * (numbers + way_back_numbers(a, &read_state(job)->reply.sections));
-}
-
-/* --- computing and encoding --- */
-
 /* Shows it keys and values of the heads? An absorbed request does not make them by itself. */
 static bool shows_keys(const struct job *job)
 {
@@ -148,6 +129,18 @@ static bool shows_keys(const struct job *job)
     return job->operations == job_explain() || job->format == JOB_TEXT || section_find(list, RESULT_INPUTS_K) ||
            section_find(list, RESULT_STEPS_CONTRIBUTIONS) || read_state(job)->options.attention.backward;
 }
+
+static struct price find_price(const struct job *job)
+{
+    bool explains = job->operations == job_explain();
+    bool text = job->format == JOB_TEXT;
+    const struct price_order order = {.in_one_piece = explains || writings[job->format].in_one_piece,
+                                      .shows_keys = shows_keys(job),
+                                      .tells_query = explains || text};
+    return price_find(&read_state(job)->reply, order);
+}
+
+/* --- computing and encoding --- */
 
 static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
@@ -181,7 +174,7 @@ static size_t count_blocks(const struct job *job)
 
 static size_t count_block_room(const struct job *job)
 {
-    return reply_json_room(&read_state(job)->reply);
+    return reply_json_room(&read_state(job)->reply) + (size_t)price_rows(&read_state(job)->reply);
 }
 
 static size_t count_one(const struct job *job)
@@ -223,7 +216,7 @@ const struct job_operations *job_attention(void)
         .check = check_attention,
         .flops = count_flops,
         .numbers = count_numbers,
-        .room = count_room,
+        .price = find_price,
         .run = run_attention,
         .blocks = count_blocks,
         .block = write_block,
@@ -242,7 +235,7 @@ const struct job_operations *job_explain(void)
         .check = check_explain,
         .flops = count_flops,
         .numbers = count_numbers,
-        .room = count_room,
+        .price = find_price,
         .run = run_explain,
         .blocks = count_one,
         .block = write_explained,

@@ -1,6 +1,7 @@
 /* POST /v1/attention/merge. */
 #include "api/job_operations.h"
 
+#include "api/json/array.h"
 #include "api/request/merge_request.h"
 
 static struct merge_request *state_of(struct job *job)
@@ -34,10 +35,12 @@ static size_t count_numbers(const struct job *job)
     return tensor_count(read_state(job)->output) + tensor_count(read_state(job)->log_sum_exp);
 }
 
-static double count_room(const struct job *job)
+/* The decimals of style are those of the request; the text of a number is no longer than that of a double. */
+static struct price find_price(const struct job *job)
 {
-    (void)job;
-    return 0;
+    double numbers = (double)count_numbers(job);
+    size_t length = array_number_room(&read_state(job)->style, DTYPE_FLOAT64);
+    return (struct price){.results = numbers * sizeof(double), .text = numbers * (double)length};
 }
 
 static bool run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
@@ -74,7 +77,7 @@ const struct job_operations *job_merge(void)
         .check = check,
         .flops = count_flops,
         .numbers = count_numbers,
-        .room = count_room,
+        .price = find_price,
         .run = run,
         .blocks = count_blocks,
         .block = write_block,

@@ -4,6 +4,7 @@
 
 #include "api/job.h"
 #include "api/json/document.h"
+#include "api/price.h"
 #include "api/request/option.h"
 #include "core/arena.h"
 
@@ -31,7 +32,7 @@ struct job_operations {
 
     double (*flops)(const struct job *job);
     size_t (*numbers)(const struct job *job); /* in the reply */
-    double (*room)(const struct job *job);    /* bytes that it takes to run, besides those that it holds */
+    struct price (*price)(const struct job *job);
     bool (*run)(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err);
     size_t (*blocks)(const struct job *job);
     bool (*block)(const struct job *job, size_t index, struct buffer *out);

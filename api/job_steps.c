@@ -165,6 +165,11 @@ static double count_room(const struct job *job)
     return bytes;
 }
 
+static struct price find_price(const struct job *job)
+{
+    return (struct price){.results = count_room(job)};
+}
+
 /* --- computing --- */
 
 /* The view without holes: a past is dense. */
@@ -265,7 +270,7 @@ const struct job_operations *job_steps(void)
         .check = check,
         .flops = count_flops,
         .numbers = count_numbers,
-        .room = count_room,
+        .price = find_price,
         .run = run,
         .blocks = count_blocks,
         .block = write_block,

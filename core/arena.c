@@ -77,6 +77,12 @@ size_t arena_held(const struct arena *arena)
     return arena->held;
 }
 
+size_t arena_room(const struct arena *arena)
+{
+    size_t room = (arena->limit - arena->held) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+    return room > sizeof(struct header) ? room - sizeof(struct header) : 0;
+}
+
 /* The header included, so that a million tiny blocks are not free of charge. False past the limit, before anything
  * can overflow. */
 static bool price(const struct arena *arena, size_t size, size_t freed, size_t *bytes, struct error *err)
@@ -89,6 +95,20 @@ static bool price(const struct arena *arena, size_t size, size_t freed, size_t *
         err, ERROR_TOO_LARGE, "",
         "this request needs a block of %zu bytes, which with the %zu bytes it holds passes the limit of %zu", size,
         arena->held - freed, arena->limit);
+}
+
+bool arena_charge(struct arena *arena, size_t bytes, struct error *err)
+{
+    size_t charged;
+    if (!price(arena, bytes, 0, &charged, err))
+        return false;
+    arena->held += bytes;
+    return true;
+}
+
+void arena_give(struct arena *arena, size_t bytes)
+{
+    arena->held -= bytes;
 }
 
 static void *report_memory(size_t size, struct error *err)

@@ -28,7 +28,12 @@ void *arena_resize(struct arena *arena, void *old, size_t size, struct error *er
 /* Gives one block back early. */
 void arena_drop(struct arena *arena, void *block);
 
-/* Bytes held now. */
+/* Bytes held now, and the size of the largest block that there is room for within the limit. */
 size_t arena_held(const struct arena *arena);
+size_t arena_room(const struct arena *arena);
+
+/* Charges bytes that this request holds elsewhere, until they are given back: ERROR_TOO_LARGE past the limit. */
+bool arena_charge(struct arena *arena, size_t bytes, struct error *err);
+void arena_give(struct arena *arena, size_t bytes);
 
 #endif

@@ -75,6 +75,9 @@ struct attention_results {
 bool attention_run(const struct attention *a, const struct attention_results *results, struct pool *pool,
                    const atomic_bool *cancel, struct arena *arena, struct error *err);
 
+/* Bytes that attention_run takes for itself at least: states, parts of split keys, scratch of one worker. */
+size_t attention_run_room(const struct attention *a);
+
 #define ROWS_PER_BLOCK 64 /* at most; fewer where the rows are long */
 
 /* The computation is cut into blocks of rows: block t is some rows of one head, in the order [b][h][n]. */
@@ -85,14 +88,22 @@ size_t attention_blocks(const struct attention *a);
 struct attention_rows attention_block(const struct attention *a, size_t block);
 
 /* One block again, of a request that attention_run has accepted: results->of[x] points at the block's own rows
- * [count][width] (OUTPUT and LOG_SUM_EXP are ignored: attention_run has them). False when there is no memory. Any
- * thread. */
-bool attention_block_run(const struct attention *a, size_t block, const struct attention_results *results);
+ * [count][width] (OUTPUT and LOG_SUM_EXP are ignored: attention_run has them). Any thread. The scratch has
+ * attention_block_scratch bytes, at a multiple of ARENA_ALIGNMENT. */
+size_t attention_block_scratch(const struct attention *a);
+void attention_block_run(const struct attention *a, size_t block, const struct attention_results *results,
+                         void *scratch);
 
-/* The terms of row i: out[m][d_k] = q_it k_jt, and out[m][e] = weights[j] v_jt (0 where the weight is 0). `weights` is
- * row i of DROPPED where there is dropout, of WEIGHTS otherwise. */
-void attention_products(const struct attention *a, size_t b, size_t h, size_t i, void *out);
-void attention_contributions(const struct attention *a, size_t b, size_t h, const void *weights, void *out);
+/* Some keys of one query. */
+struct attention_terms {
+    size_t b, h, i;
+    size_t first, count; /* keys */
+};
+
+/* The terms of row i: out[count][d_k] = q_it k_jt, and out[count][e] = weights[j] v_jt (0 where the weight is 0).
+ * `weights` is row i of DROPPED where there is dropout, of WEIGHTS otherwise: of all keys. */
+void attention_products(const struct attention *a, struct attention_terms at, void *out);
+void attention_contributions(const struct attention *a, struct attention_terms at, const void *weights, void *out);
 
 /* Makes CONTRIBUTION_NORMS possible: a->norms [b][H][m] becomes the length of each value as head h sees it, through its
  * rows of w_o where there is one. */

@@ -3,9 +3,9 @@
 #include "core/flush.h"
 #include "core/fused.h"
 #include "core/rows.h"
+#include "core/workspace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct run {
@@ -13,11 +13,9 @@ struct run {
     const struct attention_results *results;
     const struct simd *lanes;
     const atomic_bool *cancel;
-    void **scratch; /* [slots], each made by the first task on its slot */
-    size_t scratch_size;
+    struct workspace scratch;
     unsigned char *state; /* [b][h][n] */
     char *parts;          /* [fused tasks] where keys are split */
-    atomic_bool no_memory;
 };
 
 /* --- where things are --- */
@@ -51,16 +49,9 @@ static struct rows rows_of(const struct run *run, struct attention_rows at)
     return rows;
 }
 
-/* The slot's scratch, or NULL when the run is to stop. */
-static void *scratch_of(struct run *run, size_t slot)
+static bool is_cancelled(const struct run *run)
 {
-    if ((run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed)) || atomic_load(&run->no_memory))
-        return NULL;
-    if (!run->scratch[slot])
-        run->scratch[slot] = aligned_alloc(ARENA_ALIGNMENT, run->scratch_size);
-    if (!run->scratch[slot])
-        atomic_store(&run->no_memory, true);
-    return run->scratch[slot];
+    return run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed);
 }
 
 /* --- tasks --- */
@@ -68,10 +59,9 @@ static void *scratch_of(struct run *run, size_t slot)
 static void run_block(void *context, size_t block, size_t slot)
 {
     struct run *run = context;
-    void *scratch = scratch_of(run, slot);
     const struct rows rows = rows_of(run, attention_block(run->a, block));
-    if (scratch)
-        rows_run(&rows, scratch);
+    if (!is_cancelled(run))
+        rows_run(&rows, workspace_piece(&run->scratch, slot));
 }
 
 static size_t part_size(const struct attention *a)
@@ -103,8 +93,8 @@ static void run_fused(void *context, size_t index, size_t slot)
     struct run *run = context;
     const struct attention *a = run->a;
     const struct fused_task task = fused_task(a, index);
-    char *scratch = scratch_of(run, slot);
-    if (!scratch)
+    char *scratch = workspace_piece(&run->scratch, slot);
+    if (is_cancelled(run))
         return;
     char *memory = run->parts ? run->parts + index * part_size(a) : scratch + fused_scratch(a);
     struct fused_part part = part_at(a, memory);
@@ -131,19 +121,21 @@ static void join_splits(void *context, size_t block, size_t slot)
     finish(run, fused_task(a, block * splits).at, parts, splits);
 }
 
-static bool run_all_fused(struct run *run, struct pool *pool, struct arena *arena, struct error *err)
+/* Where the sums of split keys wait for each other. */
+static bool make_parts(struct run *run, struct arena *arena, struct error *err)
+{
+    if (!fused_serves(run->a) || fused_splits(run->a) == 1)
+        return true;
+    run->parts = arena_calloc(arena, fused_tasks(run->a), part_size(run->a), err);
+    return run->parts != NULL;
+}
+
+static void run_all_fused(struct run *run, struct pool *pool)
 {
     size_t tasks = fused_tasks(run->a);
-    size_t splits = fused_splits(run->a);
-    if (splits > 1) {
-        run->parts = arena_calloc(arena, tasks, part_size(run->a), err);
-        if (!run->parts)
-            return false;
-    }
-    pool_run(pool, tasks, run_fused, run);
-    if (splits > 1)
-        pool_run(pool, tasks / splits, join_splits, run);
-    return true;
+    pool_run_few(pool, run->scratch.slots, tasks, run_fused, run);
+    if (run->parts)
+        pool_run(pool, tasks / fused_splits(run->a), join_splits, run);
 }
 
 /* --- rows at fault --- */
@@ -229,15 +221,15 @@ static bool wants_more(const struct attention_results *results)
 }
 
 /* The output and log_sum_exp from where they always come from for such a request, then whatever else is wanted. */
-static bool run_all(struct run *run, struct pool *pool, struct arena *arena, struct error *err)
+static void run_all(struct run *run, struct pool *pool)
 {
     const struct attention *a = run->a;
     size_t rows = a->batch * a->heads * a->queries;
     const struct attention_results *asked = run->results;
     struct attention_results more = *asked;
     bool fused = fused_serves(a);
-    if (fused && !run_all_fused(run, pool, arena, err))
-        return false;
+    if (fused)
+        run_all_fused(run, pool);
     if (fused && memchr(run->state, ROW_UNSURE, rows)) {
         fused = false;
         memset(run->state, ROW_GOOD, rows);
@@ -249,9 +241,8 @@ static bool run_all(struct run *run, struct pool *pool, struct arena *arena, str
     }
     run->results = &more;
     if (!fused || wants_more(&more))
-        pool_run(pool, attention_blocks(a), run_block, run);
+        pool_run_few(pool, run->scratch.slots, attention_blocks(a), run_block, run);
     run->results = asked;
-    return true;
 }
 
 static size_t scratch_size(const struct attention *a)
@@ -261,26 +252,41 @@ static size_t scratch_size(const struct attention *a)
     return fused > rows ? fused : rows;
 }
 
+static size_t most_tasks(const struct attention *a)
+{
+    size_t fused = fused_serves(a) ? fused_tasks(a) : 0;
+    size_t blocks = attention_blocks(a);
+    return fused > blocks ? fused : blocks;
+}
+
+static bool make_rooms(struct run *run, struct pool *pool, struct arena *arena, struct error *err)
+{
+    const struct attention *a = run->a;
+    run->state = arena_calloc(arena, a->batch * a->heads * a->queries, 1, err);
+    return run->state && make_parts(run, arena, err) &&
+           workspace_open(&run->scratch, scratch_size(a), most_tasks(a), pool, arena, err);
+}
+
 static bool run_plain(const struct attention *a, const struct attention_results *results, struct pool *pool,
                       const atomic_bool *cancel, struct arena *arena, struct error *err)
 {
-    size_t slots = pool_slots(pool);
     struct run run = {.a = a, .results = results, .lanes = simd_best(), .cancel = cancel};
-    run.scratch_size = scratch_size(a);
-    run.scratch = arena_calloc(arena, slots, sizeof *run.scratch, err);
-    run.state = run.scratch ? arena_calloc(arena, a->batch * a->heads * a->queries, 1, err) : NULL;
-    if (!run.state || (!pool && !(run.scratch[0] = arena_alloc(arena, run.scratch_size, err))))
+    if (!make_rooms(&run, pool, arena, err))
         return false;
-    bool good = run_all(&run, pool, arena, err);
-    for (size_t slot = 0; pool && slot < slots; slot++)
-        free(run.scratch[slot]);
-    if (!good)
-        return false;
+    run_all(&run, pool);
+    workspace_close(&run.scratch, arena);
+    arena_drop(arena, run.parts);
     if (cancel && atomic_load(cancel))
         return error_set(err, ERROR_CANCELLED, "", "The request was given up.");
-    if (atomic_load(&run.no_memory))
-        return error_set(err, ERROR_MEMORY, "", "No memory for a block of scores.");
     return report_rows(a, run.state, err);
+}
+
+size_t attention_run_room(const struct attention *a)
+{
+    const struct attention *run = a->inner ? a->inner : a;
+    size_t states = run->batch * run->heads * run->queries;
+    size_t parts = fused_serves(run) && fused_splits(run) > 1 ? fused_tasks(run) * part_size(run) : 0;
+    return states + parts + scratch_size(run);
 }
 
 /* Absorbed: the heads mix latent vectors, which become values afterwards. */

@@ -65,11 +65,14 @@ enum dtype attention_dtype(const struct attention *a, enum quantity quantity)
 
 /* --- blocks --- */
 
+#define NUMBERS_PER_BLOCK ((size_t)1 << 18) /* of an [n][m] quantity, where a row is no longer than that */
+
 /* Rows of a block: a matter of the number of keys alone, so that a request has the same blocks under any load. */
 static size_t rows_per_block(const struct attention *a)
 {
-    size_t rows = ((size_t)1 << 18) / a->keys / 16 * 16;
-    rows = rows < 16 ? 16 : rows > ROWS_PER_BLOCK ? ROWS_PER_BLOCK : rows;
+    size_t rows = NUMBERS_PER_BLOCK / a->keys;
+    rows = rows > 16 ? rows / 16 * 16 : rows > 0 ? rows : 1;
+    rows = rows > ROWS_PER_BLOCK ? ROWS_PER_BLOCK : rows;
     return rows < a->queries ? rows : a->queries;
 }
 

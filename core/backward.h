@@ -43,15 +43,19 @@ bool backward_run(const struct backward *back, const struct backward_results *re
                   const atomic_bool *cancel, struct arena *arena, struct error *err);
 
 /* The gradients by query and key of one block of rows (attention_block), of a way back that backward_run has accepted:
- * results->of[x] points at the block's own rows [count][m], or [count] for ROW_DOT. False when there is no memory. Any
- * thread. */
-bool backward_block_run(const struct backward *back, size_t block, const struct backward_results *results);
+ * results->of[x] points at the block's own rows [count][m], or [count] for ROW_DOT. Any thread. The scratch has
+ * backward_block_scratch bytes, at a multiple of ARENA_ALIGNMENT. */
+size_t backward_block_scratch(const struct backward *back);
+void backward_block_run(const struct backward *back, size_t block, const struct backward_results *results,
+                        void *scratch);
 
-/* Row i of JACOBIAN: out[j][l] = d weights_j / d masked_l = w_j (delta_jl - w_l), where 1 - w_j is the sum of the other
- * weights and the sink's; after mask_after_softmax 0 for hidden j. False when there is no memory. */
-bool backward_jacobian(const struct backward *back, size_t b, size_t h, size_t i, void *out);
+/* Some keys j of row i of JACOBIAN: out[j][l] = d weights_j / d masked_l = w_j (delta_jl - w_l), where 1 - w_j is the
+ * sum of the other weights and the sink's; after mask_after_softmax 0 for hidden j. The scratch has
+ * backward_jacobian_scratch bytes, at a multiple of ARENA_ALIGNMENT. */
+size_t backward_jacobian_scratch(const struct backward *back);
+void backward_jacobian(const struct backward *back, struct attention_terms at, void *out, void *scratch);
 
-/* Row i of PRODUCTS from row i of SCORES: out[j][t] = d score_ij. */
-void backward_products(const struct attention *a, const void *scores, void *out);
+/* The same of PRODUCTS, from row i of SCORES, of all keys: out[j][t] = d score_ij. */
+void backward_products(const struct attention *a, struct attention_terms at, const void *scores, void *out);
 
 #endif

@@ -3,7 +3,6 @@
 #include "core/backward_way.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static size_t blocks_per_head(const struct attention *a)
@@ -66,11 +65,33 @@ static void run_part(void *context, size_t index, size_t slot)
     for (size_t b = part.from[0]; b < part.to[0]; b++)
         for (size_t h = part.from[1]; h < part.to[1]; h++)
             for (size_t block = part.from[2]; block < part.to[2]; block++) {
-                char *scratch = backward_slot(way, slot);
-                if (!scratch)
+                if (backward_is_cancelled(way))
                     return;
-                add_block(way, attention_block(a, (b * a->heads + h) * blocks_per_head(a) + block), scratch);
+                add_block(way, attention_block(a, (b * a->heads + h) * blocks_per_head(a) + block),
+                          workspace_piece(&way->scratch, slot));
             }
+}
+
+static size_t scratch_size(const struct attention *a)
+{
+    size_t block = attention_block(a, 0).count;
+    return backward_scratch(a, block, a->keys) + rows_align(block * a->keys * dtype_size(a->dtype));
+}
+
+static bool run_parts(struct backward_way *way, struct error *err)
+{
+    const struct attention *a = way->back->a;
+    size_t tasks = own_parts(a, 0) * own_parts(a, 1) * own_parts(a, 2);
+    if (!workspace_open(&way->scratch, scratch_size(a), tasks, way->pool, way->arena, err))
+        return false;
+    pool_run_few(way->pool, way->scratch.slots, tasks, run_part, way);
+    workspace_close(&way->scratch, way->arena);
+    return true;
+}
+
+size_t backward_bias_room(const struct attention *a)
+{
+    return scratch_size(a) + tensor_count(a->request->mask.bias) * sizeof(double);
 }
 
 bool backward_bias(struct backward_way *way, struct error *err)
@@ -81,9 +102,8 @@ bool backward_bias(struct backward_way *way, struct error *err)
         return true;
     size_t count = tensor_count(a->request->mask.bias);
     way->bias = arena_calloc(way->arena, count, sizeof *way->bias, err);
-    if (!way->bias)
+    if (!way->bias || !run_parts(way, err))
         return false;
-    pool_run(way->pool, own_parts(a, 0) * own_parts(a, 1) * own_parts(a, 2), run_part, way);
     for (size_t at = 0; at < count; at++)
         if (a->dtype == DTYPE_FLOAT64)
             ((double *)out)[at] = way->bias[at] + 0;
@@ -106,21 +126,21 @@ static void show_row_dot(const struct backward *back, struct attention_rows at, 
             ((float *)out)[i] = (float)dots[i] + 0;
 }
 
-static bool run_rows(const struct backward *back, struct backward_tile tile)
+static void run_rows(const struct backward *back, struct backward_tile tile, void *scratch)
 {
-    const struct attention *a = back->a;
-    void *scratch = aligned_alloc(ARENA_ALIGNMENT, backward_scratch(a, tile.at.count, a->keys));
-    if (!scratch)
-        return false;
     tile.back = back;
     tile.simd = simd_best();
-    tile.to = a->keys;
+    tile.to = back->a->keys;
     backward_tile_run(&tile, scratch);
-    free(scratch);
-    return true;
 }
 
-bool backward_block_run(const struct backward *back, size_t block, const struct backward_results *results)
+size_t backward_block_scratch(const struct backward *back)
+{
+    return backward_scratch(back->a, attention_block(back->a, 0).count, back->a->keys);
+}
+
+void backward_block_run(const struct backward *back, size_t block, const struct backward_results *results,
+                        void *scratch)
 {
     struct backward_tile tile = {.at = attention_block(back->a, block)};
     bool pairs = false;
@@ -130,7 +150,8 @@ bool backward_block_run(const struct backward *back, size_t block, const struct 
             tile.of[x] = results->of[x];
             pairs = true;
         }
-    return !pairs || run_rows(back, tile);
+    if (pairs)
+        run_rows(back, tile, scratch);
 }
 
 /* --- terms --- */
@@ -157,18 +178,23 @@ static double rest_of(const struct backward *back, size_t b, size_t h, size_t i)
     return sinks ? exp(sinks[h] - back->log_sum_exp[(b * a->heads + h) * a->queries + i]) : 0;
 }
 
-static void write_jacobian(const struct attention *a, const double *w, const double *others, const unsigned char *shown,
-                           void *out)
+/* What a row of the jacobian is made of, one for each key. */
+struct simplex {
+    double *w, *others;
+    unsigned char *shown;
+};
+
+static void write_jacobian(const struct attention *a, struct simplex s, struct attention_terms at, void *out)
 {
     size_t m = a->keys;
-    for (size_t j = 0; j < m; j++)
+    for (size_t j = at.first; j < at.first + at.count; j++)
         for (size_t l = 0; l < m; l++) {
-            double x = w[j] * (j == l ? others[j] : -w[l]);
-            x = shown[j] ? x + 0 : 0;
+            double x = s.w[j] * (j == l ? s.others[j] : -s.w[l]);
+            x = s.shown[j] ? x + 0 : 0;
             if (a->dtype == DTYPE_FLOAT64)
-                ((double *)out)[j * m + l] = x;
+                ((double *)out)[(j - at.first) * m + l] = x;
             else
-                ((float *)out)[j * m + l] = (float)x;
+                ((float *)out)[(j - at.first) * m + l] = (float)x;
         }
 }
 
@@ -186,31 +212,37 @@ static void mark_shown(const struct attention *a, size_t b, size_t h, size_t i, 
     memset(shown + span.end, 0, a->keys - span.end);
 }
 
-bool backward_jacobian(const struct backward *back, size_t b, size_t h, size_t i, void *out)
+static size_t simplex_size(const struct attention *a)
+{
+    return 2 * rows_align(a->keys * sizeof(double)) + rows_align(a->keys) + rows_align(a->keys * dtype_size(a->dtype));
+}
+
+size_t backward_jacobian_scratch(const struct backward *back)
+{
+    return simplex_size(back->a) + backward_scratch(back->a, 1, back->a->keys);
+}
+
+void backward_jacobian(const struct backward *back, struct attention_terms at, void *out, void *scratch)
 {
     const struct attention *a = back->a;
     size_t m = a->keys;
-    double *w = calloc(3 * m, sizeof *w); /* the weights, the sums of the others, and rows of the dtype or flags */
-    if (!w)
-        return false;
-    struct backward_tile tile = {.at = {b, h, i, 1}, .weights = w + 2 * m};
-    bool good = run_rows(back, tile);
-    for (size_t j = 0; good && j < m; j++)
-        w[j] = load(a->dtype, w + 2 * m, j);
-    if (good) {
-        sum_others(w, m, rest_of(back, b, h, i), w + m);
-        mark_shown(a, b, h, i, (unsigned char *)(w + 2 * m));
-        write_jacobian(a, w, w + m, (unsigned char *)(w + 2 * m), out);
-    }
-    free(w);
-    return good;
+    char *room = scratch;
+    struct simplex s = {.w = scratch, .others = (void *)(room + rows_align(m * sizeof(double)))};
+    s.shown = (unsigned char *)room + 2 * rows_align(m * sizeof(double));
+    struct backward_tile tile = {.at = {at.b, at.h, at.i, 1}, .weights = s.shown + rows_align(m)};
+    run_rows(back, tile, room + simplex_size(a));
+    for (size_t j = 0; j < m; j++)
+        s.w[j] = load(a->dtype, tile.weights, j);
+    sum_others(s.w, m, rest_of(back, at.b, at.h, at.i), s.others);
+    mark_shown(a, at.b, at.h, at.i, s.shown);
+    write_jacobian(a, s, at, out);
 }
 
-void backward_products(const struct attention *a, const void *scores, void *out)
+void backward_products(const struct attention *a, struct attention_terms at, const void *scores, void *out)
 {
-    for (size_t x = 0; x < a->keys * a->d_k; x++)
+    for (size_t x = 0; x < at.count * a->d_k; x++)
         if (a->dtype == DTYPE_FLOAT64)
-            ((double *)out)[x] = ((const double *)scores)[x / a->d_k];
+            ((double *)out)[x] = ((const double *)scores)[at.first + x / a->d_k];
         else
-            ((float *)out)[x] = ((const float *)scores)[x / a->d_k];
+            ((float *)out)[x] = ((const float *)scores)[at.first + x / a->d_k];
 }

@@ -2,7 +2,6 @@
 #include "core/backward_way.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TASKS_WANTED 16
@@ -26,7 +25,7 @@ void backward_tile_run(const struct backward_tile *tile, void *scratch)
         backward_tile_run_float32(tile, scratch);
 }
 
-static size_t count_splits(const struct attention *a)
+size_t backward_splits(const struct attention *a)
 {
     size_t tasks = a->batch * a->kv_heads;
     size_t wanted = tasks < TASKS_WANTED ? TASKS_WANTED / tasks : 1;
@@ -74,7 +73,7 @@ static void run_rows(struct backward_way *way, size_t split, struct backward_til
     sums.v = part_of(a, way->v, group * a->keys * a->d_v);
     tile.sums = &sums;
     for (size_t first = 0; first < a->queries; first += rows_of_tile(a)) {
-        if (way->cancel && atomic_load_explicit(way->cancel, memory_order_relaxed))
+        if (backward_is_cancelled(way))
             return;
         tile.at.first = first;
         tile.at.count = smaller(a->queries - first, rows_of_tile(a));
@@ -89,14 +88,14 @@ static void run_task(void *context, size_t index, size_t slot)
 {
     struct backward_way *way = context;
     const struct attention *a = way->back->a;
-    void *scratch = backward_slot(way, slot);
+    void *scratch = workspace_piece(&way->scratch, slot);
     size_t split = index % way->splits;
     size_t group = index / way->splits;
     size_t heads = a->heads / a->kv_heads;
     size_t tiles = (a->keys + keys_of_tile(a) - 1) / keys_of_tile(a);
     size_t last = tiles * (split + 1) / way->splits;
     struct backward_tile tile = {.back = way->back, .simd = way->simd, .judges = way->back->wants};
-    for (size_t t = tiles * split / way->splits; scratch && t < last; t++)
+    for (size_t t = tiles * split / way->splits; t < last; t++)
         for (size_t h = 0; h < heads; h++) {
             tile.at = (struct attention_rows){group / a->kv_heads, group % a->kv_heads * heads + h, 0, 0};
             tile.from = t * keys_of_tile(a);
@@ -197,12 +196,7 @@ static bool make_room(struct backward_way *way, struct error *err)
 {
     const struct attention *a = way->back->a;
     size_t heads = a->batch * a->heads;
-    size_t tile = backward_scratch(a, rows_of_tile(a), keys_of_tile(a));
-    size_t block = attention_block(a, 0).count;
-    size_t rows = backward_scratch(a, block, a->keys) + rows_align(block * a->keys * dtype_size(a->dtype));
-    bool blocks = way->results->of[GRADIENT_BIAS] != NULL;
-    way->splits = count_splits(a);
-    way->scratch_size = blocks && rows > tile ? rows : tile;
+    way->splits = backward_splits(a);
     way->cap = arena_calloc(way->arena, way->splits * heads, sizeof *way->cap, err);
     way->slope = way->cap ? arena_calloc(way->arena, way->splits * heads, sizeof *way->slope, err) : NULL;
     way->scale = way->slope ? arena_calloc(way->arena, heads, sizeof *way->scale, err) : NULL;
@@ -221,13 +215,25 @@ static bool needs_tiles(const struct backward_way *way)
     return false;
 }
 
+static bool run_tiles(struct backward_way *way, struct error *err)
+{
+    const struct attention *a = way->back->a;
+    size_t tasks = a->batch * a->kv_heads * way->splits;
+    size_t bytes = backward_scratch(a, rows_of_tile(a), keys_of_tile(a));
+    if (!workspace_open(&way->scratch, bytes, tasks, way->pool, way->arena, err))
+        return false;
+    pool_run_few(way->pool, way->scratch.slots, tasks, run_task, way);
+    workspace_close(&way->scratch, way->arena);
+    return true;
+}
+
 bool backward_heads(struct backward_way *way, struct error *err)
 {
     const struct attention *a = way->back->a;
     if (!make_room(way, err))
         return false;
-    if (needs_tiles(way))
-        pool_run(way->pool, a->batch * a->kv_heads * way->splits, run_task, way);
+    if (needs_tiles(way) && !run_tiles(way, err))
+        return false;
     if (way->q)
         pool_run(way->pool, a->batch * a->heads, finish_queries, way);
     if (way->k || way->v)

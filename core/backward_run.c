@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS_PER_TASK 64
@@ -139,15 +138,9 @@ void *backward_room(const struct backward_way *way, enum gradient gradient, size
     return room ? room : arena_calloc(way->arena, count, dtype_size(way->back->a->dtype), err);
 }
 
-void *backward_slot(struct backward_way *way, size_t slot)
+bool backward_is_cancelled(const struct backward_way *way)
 {
-    if ((way->cancel && atomic_load_explicit(way->cancel, memory_order_relaxed)) || atomic_load(&way->no_memory))
-        return NULL;
-    if (!way->scratch[slot])
-        way->scratch[slot] = aligned_alloc(ARENA_ALIGNMENT, way->scratch_size);
-    if (!way->scratch[slot])
-        atomic_store(&way->no_memory, true);
-    return way->scratch[slot];
+    return way->cancel && atomic_load_explicit(way->cancel, memory_order_relaxed);
 }
 
 /* --- what is wrong --- */
@@ -193,8 +186,6 @@ static bool check_all(const struct backward_way *way, struct error *err)
     size_t rows = way->splits * way->back->a->batch * way->back->a->heads * way->back->a->queries;
     if (way->cancel && atomic_load(way->cancel))
         return error_set(err, ERROR_CANCELLED, "", "The request was given up.");
-    if (atomic_load(&way->no_memory))
-        return error_set(err, ERROR_MEMORY, "", "No memory for a block of gradients.");
     bool good = check_row_dot(way, err);
     for (size_t row = 0; good && row < rows; row++)
         good = check_row(way, row, err);
@@ -209,15 +200,9 @@ static bool check_all(const struct backward_way *way, struct error *err)
 bool backward_run(const struct backward *back, const struct backward_results *results, struct pool *pool,
                   const atomic_bool *cancel, struct arena *arena, struct error *err)
 {
-    size_t slots = pool_slots(pool);
     struct backward_way way = {
         .back = back, .results = results, .pool = pool, .cancel = cancel, .arena = arena, .simd = simd_best()};
-    way.scratch = arena_calloc(arena, slots, sizeof *way.scratch, err);
-    if (!way.scratch)
-        return false;
     bool good = backward_heads(&way, err) && backward_bias(&way, err) && backward_members(&way, err);
     backward_sinks(&way);
-    for (size_t slot = 0; slot < slots; slot++)
-        free(way.scratch[slot]);
     return good && check_all(&way, err);
 }

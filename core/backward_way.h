@@ -3,8 +3,12 @@
 #define CORE_BACKWARD_WAY_H
 
 #include "core/backward_tile.h"
+#include "core/workspace.h"
 
 #define BACKWARD_SPLITS_MAX 8
+
+/* Parts that the keys of a large head are cut into. */
+size_t backward_splits(const struct attention *a);
 
 struct backward_way {
     const struct backward *back;
@@ -20,9 +24,7 @@ struct backward_way {
     double *bias;                /* as many numbers as the request's bias */
     struct tensor inputs[3];     /* what backward_inputs makes: the gradients of q, k, v as they entered the scores */
     void *by_x;                  /* d x, for the result or for the embedding */
-    void **scratch;              /* [slots] */
-    size_t scratch_size;
-    atomic_bool no_memory;
+    struct workspace scratch;
 };
 
 /* Whether a result is wanted, and whether one that needs this input (0 q, 1 k, 2 v) is. */
@@ -32,13 +34,14 @@ bool backward_needs(const struct backward_way *way, size_t input);
 /* Where the gradient goes when it is wanted, else room in the arena. */
 void *backward_room(const struct backward_way *way, enum gradient gradient, size_t count, struct error *err);
 
-/* The slot's scratch, or NULL when the run is to stop. */
-void *backward_slot(struct backward_way *way, size_t slot);
+/* Whether the run is to stop. */
+bool backward_is_cancelled(const struct backward_way *way);
 
 /* The tiles of all heads, their sums brought together: inputs[], SCALE, SOFTCAP, ALIBI, the states. */
 bool backward_heads(struct backward_way *way, struct error *err);
 
-/* BIAS, SINKS. */
+/* BIAS, SINKS; bytes that BIAS takes for itself at least. */
+size_t backward_bias_room(const struct attention *a);
 bool backward_bias(struct backward_way *way, struct error *err);
 void backward_sinks(struct backward_way *way);
 

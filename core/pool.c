@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define STACK_BYTES ((size_t)2 * 1024 * 1024)
@@ -20,13 +21,13 @@ struct run {
     pool_task *task;
     void *context;
     size_t count, taken, ended;
+    uint64_t free; /* bit x: slot x + 1 is free; the caller has slot 0 */
     pthread_cond_t all_ended;
 };
 
 struct worker {
     struct pool *pool;
     pthread_t thread;
-    size_t slot;
     bool cutting_in; /* runs a brief job between the tasks of its run */
 };
 
@@ -82,12 +83,28 @@ static void run_task(struct pool *pool, struct run *run, size_t slot)
         pthread_cond_signal(&run->all_ended);
 }
 
-static void help_next_run(struct pool *pool, size_t slot)
+static size_t take_slot(struct run *run)
+{
+    size_t slot = 0;
+    while (!(run->free >> slot & 1))
+        slot++;
+    run->free &= ~((uint64_t)1 << slot);
+    return slot + 1;
+}
+
+/* A run is in the ring while it has tasks left and a slot free. */
+static void help_next_run(struct pool *pool)
 {
     struct run *run = pool->first;
+    size_t slot = take_slot(run);
     remove_run(pool, run);
-    append_run(pool, run);
+    if (run->free)
+        append_run(pool, run);
     run_task(pool, run, slot);
+    bool was_full = run->free == 0;
+    run->free |= (uint64_t)1 << (slot - 1);
+    if (was_full && run->taken < run->count)
+        append_run(pool, run);
 }
 
 static struct job *job_at(struct pool *pool, size_t place)
@@ -118,12 +135,12 @@ static void run_job(struct pool *pool, size_t place)
 }
 
 /* False when the worker shall end. */
-static bool work_once(struct pool *pool, size_t slot)
+static bool work_once(struct pool *pool)
 {
     if (pool->waiting > 0)
         run_job(pool, 0);
     else if (pool->first)
-        help_next_run(pool, slot);
+        help_next_run(pool);
     else if (pool->stopping)
         return false;
     else {
@@ -139,7 +156,7 @@ static void *work(void *context)
     struct worker *self = context;
     struct pool *pool = self->pool;
     pthread_mutex_lock(&pool->mutex);
-    while (work_once(pool, self->slot))
+    while (work_once(pool))
         continue;
     pthread_mutex_unlock(&pool->mutex);
     return NULL;
@@ -156,7 +173,7 @@ static void start_threads(struct pool *pool, size_t count, const pthread_attr_t 
     pthread_mutex_lock(&pool->mutex);
     for (; pool->workers < count; pool->workers++) {
         struct worker *worker = &pool->worker[pool->workers];
-        *worker = (struct worker){.pool = pool, .slot = pool->workers};
+        *worker = (struct worker){.pool = pool};
         if (pthread_create(&worker->thread, attributes, work, worker) != 0)
             break;
     }
@@ -247,8 +264,8 @@ bool pool_submit_brief(struct pool *pool, pool_job *run, void *context)
     return submit(pool, (struct job){run, context, true});
 }
 
-/* A worker keeps its own slot when its job starts a run; any other thread has the one past them. */
-static size_t find_slot(const struct pool *pool)
+/* Which worker this thread is; of any other thread the number past them. */
+static size_t find_self(const struct pool *pool)
 {
     for (size_t i = 0; i < pool->workers; i++)
         if (pthread_equal(pool->worker[i].thread, pthread_self()))
@@ -256,41 +273,42 @@ static size_t find_slot(const struct pool *pool)
     return pool->workers;
 }
 
-static void run_alone(size_t count, pool_task *task, void *context, size_t slot)
+static void run_alone(size_t count, pool_task *task, void *context)
 {
     for (size_t i = 0; i < count; i++)
-        task(context, i, slot);
+        task(context, i, 0);
 }
 
 bool pool_cutting_in(const struct pool *pool)
 {
-    size_t slot = find_slot(pool);
-    return slot < pool->workers && pool->worker[slot].cutting_in;
+    size_t self = find_self(pool);
+    return self < pool->workers && pool->worker[self].cutting_in;
 }
 
 /* A waiting brief job, on a worker that is in no such job already; the mutex is held on entry and on return. */
-static void cut_in(struct pool *pool, size_t slot)
+static void cut_in(struct pool *pool, size_t self)
 {
-    if (pool->brief == 0 || slot == pool->workers || pool->worker[slot].cutting_in)
+    if (pool->brief == 0 || self == pool->workers || pool->worker[self].cutting_in)
         return;
     size_t place = 0;
     while (!job_at(pool, place)->brief)
         place++;
-    pool->worker[slot].cutting_in = true;
+    pool->worker[self].cutting_in = true;
     run_job(pool, place);
-    pool->worker[slot].cutting_in = false;
+    pool->worker[self].cutting_in = false;
 }
 
-static void run_shared(struct pool *pool, struct run *run, size_t slot)
+static void run_shared(struct pool *pool, struct run *run, size_t self)
 {
     pthread_cond_init(&run->all_ended, NULL);
     pthread_mutex_lock(&pool->mutex);
-    append_run(pool, run);
-    for (size_t i = 1; i < run->count && i <= pool->idle; i++)
+    if (run->free)
+        append_run(pool, run);
+    for (size_t i = 1; run->free && i < run->count && i <= pool->idle; i++)
         pthread_cond_signal(&pool->work);
     while (run->taken < run->count) {
-        run_task(pool, run, slot);
-        cut_in(pool, slot);
+        run_task(pool, run, 0);
+        cut_in(pool, self);
     }
     while (run->ended < run->count)
         pthread_cond_wait(&run->all_ended, &pool->mutex);
@@ -298,19 +316,24 @@ static void run_shared(struct pool *pool, struct run *run, size_t slot)
     pthread_cond_destroy(&run->all_ended);
 }
 
+static uint64_t free_slots(size_t slots)
+{
+    return slots > POOL_WORKERS_MAX ? UINT64_MAX : ((uint64_t)1 << (slots - 1)) - 1;
+}
+
+void pool_run_few(struct pool *pool, size_t slots, size_t count, pool_task *task, void *context)
+{
+    if (!pool || count < 2) {
+        run_alone(count, task, context);
+        return;
+    }
+    struct run run = {.task = task, .context = context, .count = count, .free = free_slots(slots)};
+    run_shared(pool, &run, find_self(pool));
+}
+
 void pool_run(struct pool *pool, size_t count, pool_task *task, void *context)
 {
-    if (!pool) {
-        run_alone(count, task, context, 0);
-        return;
-    }
-    size_t slot = find_slot(pool);
-    if (count < 2) {
-        run_alone(count, task, context, slot);
-        return;
-    }
-    struct run run = {.task = task, .context = context, .count = count};
-    run_shared(pool, &run, slot);
+    pool_run_few(pool, pool_slots(pool), count, task, context);
 }
 
 size_t pool_workers(const struct pool *pool)

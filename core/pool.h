@@ -13,8 +13,8 @@ struct pool;
 /* A job runs once, on some worker. */
 typedef void pool_job(void *context);
 
-/* A task: `index` of a pool_run, on the slot `worker` (0 .. pool_slots - 1); a slot is in one task of one pool_run at a
- * time. */
+/* A task: `index` of a pool_run, on its slot `worker` (0 .. pool_slots - 1); a slot is in one task of that pool_run at
+ * a time, and the lowest free one is taken. */
 typedef void pool_task(void *context, size_t index, size_t worker);
 
 /* Starts `workers` threads (1 .. POOL_WORKERS_MAX) whose queue holds at most `queue` waiting jobs; NULL when they
@@ -40,6 +40,9 @@ bool pool_cutting_in(const struct pool *pool);
  * workers help; a worker prefers a waiting job to helping, so that small jobs are not stuck behind a large one.
  * pool == NULL: the caller alone, in order. */
 void pool_run(struct pool *pool, size_t count, pool_task *task, void *context);
+
+/* The same on at most `slots` (from 1) of them, for tasks that need memory of their own. */
+void pool_run_few(struct pool *pool, size_t slots, size_t count, pool_task *task, void *context);
 
 size_t pool_workers(const struct pool *pool);
 size_t pool_slots(const struct pool *pool); /* how many slots pool_run uses: workers + 1; 1 for NULL */

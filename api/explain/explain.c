@@ -124,7 +124,7 @@ static void write_steps(struct explanation *t)
 
 static bool write_values(struct explanation *t)
 {
-    double *terms = query_steps_contributions(&t->query);
+    double *terms = query_steps_contributions(&t->query, t->j, 1);
     writer_key(&t->w, "value");
     writer_array_begin(&t->w);
     for (size_t f = 0; f < t->a->d_v; f++)
@@ -133,7 +133,7 @@ static bool write_values(struct explanation *t)
     writer_key(&t->w, "contribution");
     writer_array_begin(&t->w);
     for (size_t f = 0; terms && f < t->a->d_v; f++)
-        array_next(&t->w, &t->options->style, t->a->dtype, terms[t->j * t->a->d_v + f]);
+        array_next(&t->w, &t->options->style, t->a->dtype, terms[f]);
     writer_array_end(&t->w);
     free(terms);
     return terms != NULL;

@@ -5,17 +5,35 @@
 
 #include <stdlib.h>
 
+static size_t rows_size(const struct attention *a)
+{
+    return attention_block(a, 0).count * a->keys * dtype_size(a->dtype);
+}
+
+static size_t scratch_size(const struct backward *back)
+{
+    return (backward_block_scratch(back) + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+}
+
+size_t explain_gradient_room(const struct attention *a)
+{
+    const struct backward back = {.a = a};
+    return scratch_size(&back) + rows_size(a);
+}
+
 static bool read_block(const struct backward *back, size_t block, enum gradient gradient, size_t at, double *out)
 {
     const struct attention *a = back->a;
     struct backward_results results = {.of = {NULL}};
-    void *rows = malloc(attention_block(a, block).count * a->keys * dtype_size(a->dtype));
-    results.of[gradient] = rows;
-    bool good = rows && backward_block_run(back, block, &results);
-    if (good)
-        *out = dtype_get(a->dtype, rows, at);
-    free(rows);
-    return good;
+    size_t size = explain_gradient_room(a) / ARENA_ALIGNMENT * ARENA_ALIGNMENT + ARENA_ALIGNMENT;
+    char *scratch = aligned_alloc(ARENA_ALIGNMENT, size);
+    if (!scratch)
+        return false;
+    results.of[gradient] = scratch + scratch_size(back);
+    backward_block_run(back, block, &results, scratch);
+    *out = dtype_get(a->dtype, results.of[gradient], at);
+    free(scratch);
+    return true;
 }
 
 bool explain_gradient_read(struct explain_gradient *g, const struct backward *back, size_t b, size_t h, size_t i,

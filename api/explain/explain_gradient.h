@@ -14,4 +14,7 @@ struct explain_gradient {
 bool explain_gradient_read(struct explain_gradient *gradient, const struct backward *back, size_t b, size_t h, size_t i,
                            size_t j);
 
+/* Bytes that reading takes. */
+size_t explain_gradient_room(const struct attention *a);
+
 #endif

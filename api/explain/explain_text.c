@@ -235,13 +235,12 @@ static void put_vector(const struct line_pen *pen, const double *values, size_t 
 static bool tell_value(const struct teller *p)
 {
     size_t e = p->q->a->d_v;
-    double *terms = query_steps_contributions(p->q);
+    double *term = query_steps_contributions(p->q, p->cell->j, 1);
     double *value = malloc(e * sizeof *value);
-    bool good = terms && value;
+    bool good = term && value;
     for (size_t f = 0; good && f < e; f++)
         value[f] = query_steps_v(p->q, p->cell->j, f);
     if (good) {
-        const double *term = terms + p->cell->j * e;
         struct equation_places places = places_of_mix(p, value, term);
         struct line_pen pen = equation_line_pen(&p->pen, places);
         equation_line_begin(&pen, "value");
@@ -251,7 +250,7 @@ static bool tell_value(const struct teller *p)
         buffer_format(pen.out, " * value%s", equation_sign(places));
         put_vector(&pen, term, e);
     }
-    free(terms);
+    free(term);
     free(value);
     return good;
 }

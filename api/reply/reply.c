@@ -78,6 +78,20 @@ static bool check_computed_size(const struct reply *r, const struct request_limi
                numbers, limits->elements);
 }
 
+/* Of a small reply everything is computed at once. */
+static void cut(struct reply *r)
+{
+    for (size_t x = 0; x < r->sections.count; x++) {
+        struct section *s = &r->sections.at[x];
+        if (s->source == SECTION_BLOCKS && r->whole && s->result->part != PART_EXACT)
+            s->source = SECTION_VIEW;
+        section_cut(s, r->a, &r->options->style, r->blocks);
+        r->blocks += s->block_count;
+    }
+    if (r->whole)
+        r->blocks = 1;
+}
+
 bool reply_plan(struct reply *r, const struct options *options, const struct attention *a,
                 const struct request_limits *limits, struct arena *arena, struct error *err)
 {
@@ -87,7 +101,10 @@ bool reply_plan(struct reply *r, const struct options *options, const struct att
     if (!section_plan(&r->sections, options, a, arena, err))
         return false;
     r->whole = r->sections.numbers <= whole_max;
-    return check_reply_size(r, limits, err) && check_computed_size(r, limits, err);
+    if (!check_reply_size(r, limits, err) || !check_computed_size(r, limits, err))
+        return false;
+    cut(r);
+    return true;
 }
 
 /* --- compute --- */
@@ -109,12 +126,10 @@ static bool make_rooms(struct reply *r, struct arena *arena, struct error *err)
 {
     bool good = make_room(r, QUANTITY_OUTPUT, arena, err);
     for (size_t x = 1; good && x < r->sections.count; x++) {
-        struct section *s = &r->sections.at[x];
+        const struct section *s = &r->sections.at[x];
         enum quantity quantity = s->result->quantity;
         if (quantity == QUANTITY_COUNT || s->result->part == PART_EXACT)
             continue;
-        if (s->source == SECTION_BLOCKS && r->whole)
-            s->source = SECTION_VIEW;
         if (s->source == SECTION_VIEW)
             good = make_room(r, quantity, arena, err);
         if (quantity == QUANTITY_CONTRIBUTIONS && r->whole)
@@ -213,16 +228,10 @@ static void bind(const struct reply *r, struct section *s)
         bind_operand(r, s);
 }
 
-static void cut(struct reply *r)
+static void bind_all(struct reply *r)
 {
-    for (size_t x = 0; x < r->sections.count; x++) {
-        struct section *s = &r->sections.at[x];
-        bind(r, s);
-        section_cut(s, r->a, &r->options->style, r->blocks);
-        r->blocks += s->block_count;
-    }
-    if (r->whole)
-        r->blocks = 1;
+    for (size_t x = 0; x < r->sections.count; x++)
+        bind(r, &r->sections.at[x]);
 }
 
 static bool make_log_sums(struct reply *r, struct arena *arena, struct error *err)
@@ -262,7 +271,7 @@ bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel
         (is_rounded(r->a) && !compare(r, pool, cancel, arena, err)) || !make_views(r, arena, err) ||
         !go_back(r, pool, cancel, arena, err))
         return false;
-    cut(r);
+    bind_all(r);
     return !r->options->readout_tokens.values || readout_compute(&r->readout, r->options, r->a, r->output, arena, err);
 }
 

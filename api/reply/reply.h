@@ -32,12 +32,12 @@ struct reply {
     struct skeleton skeleton; /* of the JSON writer */
 };
 
-/* Fills a zeroed reply: plans the sections and holds them against the limits: ERROR_TOO_LARGE says what to leave out.
- */
+/* Fills a zeroed reply: plans the sections, holds them against the limits (ERROR_TOO_LARGE says what to leave out) and
+ * cuts them into blocks. */
 bool reply_plan(struct reply *reply, const struct options *options, const struct attention *a,
                 const struct request_limits *limits, struct arena *arena, struct error *err);
 
-/* Computes what has to be in memory (a is prepared) and cuts the sections into blocks. */
+/* Computes what has to be in memory (a is prepared). */
 bool reply_compute(struct reply *reply, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
                    struct error *err);
 

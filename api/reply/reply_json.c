@@ -16,40 +16,56 @@ static bool write_rows(const struct style *style, struct section_rows *source, s
                        struct buffer *out)
 {
     const struct section *s = source->section;
+    size_t size = dtype_size(s->t.dtype);
     for (size_t row = span.first; row < span.first + span.count; row++) {
-        const void *values = section_rows_row(source, row);
+        const char *values = section_rows_row(source, row);
         if (!values)
             return false;
-        array_open(out, &s->t, row);
-        array_numbers(out, style, s->t.dtype, values, array_width(&s->t));
-        array_close(out, &s->t, row);
+        if (span.from == 0)
+            array_open(out, &s->t, row);
+        else
+            buffer_append(out, ",", 1);
+        array_numbers(out, style, s->t.dtype, values + span.from * size, span.to - span.from);
+        if (span.to == array_width(&s->t))
+            array_close(out, &s->t, row);
     }
     return true;
 }
 
+/* The bytes behind a span: of the same row when that is cut, else of the next one; NULL: *good says whether there are
+ * none. */
+static const char *find_next(struct section_rows *source, struct section_span span, bool *good)
+{
+    const struct section *s = source->section;
+    bool cut = span.to < array_width(&s->t);
+    size_t row = cut ? span.first : span.first + span.count;
+    if (row == array_rows(&s->t))
+        return NULL;
+    const char *bytes = section_rows_row(source, row);
+    *good = bytes != NULL;
+    return cut && bytes ? bytes + span.to * dtype_size(s->t.dtype) : bytes;
+}
+
 /* Base64 goes by groups of three bytes. A block writes the groups that begin in its rows: it leaves out the first bytes
- * that belong to a group begun before, and borrows from the next row what its last group lacks. */
+ * that belong to a group begun before, and borrows from what follows what its last group lacks. */
 static bool write_bytes(struct section_rows *source, struct section_span span, struct buffer *out)
 {
     const struct section *s = source->section;
-    size_t row_bytes = array_width(&s->t) * dtype_size(s->t.dtype);
-    size_t skip = (3 - span.first * row_bytes % 3) % 3;
+    size_t size = dtype_size(s->t.dtype);
+    size_t skip = (3 - (span.first * array_width(&s->t) + span.from) * size % 3) % 3;
     struct base64 state = {0};
-    size_t row = span.first;
-    for (; row < span.first + span.count; row++, skip = 0) {
+    bool good = true;
+    for (size_t row = span.first; row < span.first + span.count; row++, skip = 0) {
         const char *bytes = section_rows_row(source, row);
         if (!bytes)
             return false;
-        base64_append(&state, out, bytes + skip, row_bytes - skip);
+        base64_append(&state, out, bytes + span.from * size + skip, (span.to - span.from) * size - skip);
     }
-    if (state.count > 0 && row < array_rows(&s->t)) {
-        const void *next = section_rows_row(source, row);
-        if (!next)
-            return false;
+    const char *next = state.count > 0 ? find_next(source, span, &good) : NULL;
+    if (next)
         base64_append(&state, out, next, 3 - state.count);
-    }
     base64_end(&state, out);
-    return true;
+    return good;
 }
 
 static bool write_section(const struct reply *r, const struct section *s, size_t local, struct buffer *out)
@@ -93,14 +109,15 @@ static size_t measure_section(const struct reply *r, const struct section *s)
     size_t texts = r->skeleton.at[x].before_length + r->skeleton.at[x].after_length;
     if (s->source == SECTION_NONE)
         return texts;
-    size_t rows = section_block_rows(s, r->a, 0).count;
-    size_t numbers = rows * array_width(&s->t);
+    const struct section_span span = section_block_rows(s, r->a, s->block_count - 1);
+    size_t rows = s->pieces > 1 ? span.count : section_block_rows(s, r->a, 0).count;
+    size_t numbers = rows * (span.to - span.from);
     if (section_is_packed(s, &r->options->style))
         return texts + (numbers * dtype_size(s->t.dtype) + 2) / 3 * 4 + 4;
     return texts + numbers * array_number_room(&r->options->style, s->t.dtype) + rows * 2 * (s->t.rank + 1);
 }
 
-/* The first block of a section has the most rows. */
+/* The first block of a section has the most rows, the last piece of a row the most numbers. */
 size_t reply_json_room(const struct reply *r)
 {
     size_t most = 0;

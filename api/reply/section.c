@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define NUMBERS_PER_BLOCK 16384
+#define NUMBERS_MOST ((size_t)1 << 18) /* of a block: longer rows, and terms of longer queries, are cut */
 
 /* --- the plan --- */
 
@@ -208,19 +209,53 @@ void section_each(enum part part, section_visit *visit, void *context)
 
 /* --- blocks --- */
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+size_t section_terms_keys(const struct section *s, const struct attention *a)
+{
+    size_t most = larger(NUMBERS_MOST / array_width(&s->t), 1);
+    return most < a->keys ? most : a->keys;
+}
+
+static size_t divide_up(size_t a, size_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+static bool is_of_blocks(const struct section *s)
+{
+    return s->source == SECTION_BLOCKS || s->source == SECTION_BACK_BLOCKS;
+}
+
+/* A query's terms stay together where they are not too many. */
+static size_t find_rows(const struct section *s, const struct attention *a)
+{
+    bool terms = s->source == SECTION_TERMS || s->source == SECTION_BACK_TERMS;
+    size_t unit = terms ? section_terms_keys(s, a) : 1;
+    return unit < a->keys || !terms ? larger(NUMBERS_PER_BLOCK / array_width(&s->t), unit)
+                                    : larger(NUMBERS_PER_BLOCK / array_width(&s->t) / unit, 1) * unit;
+}
+
 void section_cut(struct section *s, const struct attention *a, const struct style *style, size_t first)
 {
     s->first_block = first;
     s->block_count = 1;
-    if (s->source == SECTION_BLOCKS || s->source == SECTION_BACK_BLOCKS) {
+    s->pieces = 1;
+    if (s->source == SECTION_NONE)
+        return;
+    s->pieces = divide_up(array_width(&s->t), NUMBERS_MOST);
+    if (s->pieces > 1) {
+        s->block_count = array_rows(&s->t) * s->pieces;
+    } else if (is_of_blocks(s)) {
         /* three where bytes are grouped by three, so that a group rarely straddles two */
         s->core_blocks = section_is_packed(s, style) ? 3 : 1;
-        s->block_count = (attention_blocks(a) + s->core_blocks - 1) / s->core_blocks;
-    } else if (s->source != SECTION_NONE) {
-        size_t unit = s->source == SECTION_TERMS || s->source == SECTION_BACK_TERMS ? a->keys : 1;
-        size_t units = NUMBERS_PER_BLOCK / array_width(&s->t) / unit;
-        s->rows_per_block = (units > 0 ? units : 1) * unit;
-        s->block_count = (array_rows(&s->t) + s->rows_per_block - 1) / s->rows_per_block;
+        s->block_count = divide_up(attention_blocks(a), s->core_blocks);
+    } else {
+        s->rows_per_block = find_rows(s, a);
+        s->block_count = divide_up(array_rows(&s->t), s->rows_per_block);
     }
 }
 
@@ -236,16 +271,27 @@ static size_t first_row(const struct section *s, const struct attention *a, size
 {
     if (s->source == SECTION_NONE)
         return 0;
-    if (s->source == SECTION_BLOCKS || s->source == SECTION_BACK_BLOCKS)
+    if (is_of_blocks(s))
         return first_row_of_core_block(a, local * s->core_blocks);
     size_t row = local * s->rows_per_block;
     return row < array_rows(&s->t) ? row : array_rows(&s->t);
 }
 
+/* Of about the same length: none is shorter than a group of base64. */
+static struct section_span find_piece(const struct section *s, size_t local)
+{
+    size_t width = array_width(&s->t);
+    size_t piece = local % s->pieces;
+    return (struct section_span){local / s->pieces, 1, width * piece / s->pieces, width * (piece + 1) / s->pieces};
+}
+
 struct section_span section_block_rows(const struct section *s, const struct attention *a, size_t local)
 {
+    if (s->pieces > 1)
+        return find_piece(s, local);
     size_t first = first_row(s, a, local);
-    return (struct section_span){first, first_row(s, a, local + 1) - first};
+    return (struct section_span){first, first_row(s, a, local + 1) - first, 0,
+                                 s->source == SECTION_NONE ? 0 : array_width(&s->t)};
 }
 
 /* --- questions --- */

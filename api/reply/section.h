@@ -30,6 +30,7 @@ struct section {
     size_t first_block, block_count;
     size_t rows_per_block; /* SECTION_VIEW, SECTION_TERMS */
     size_t core_blocks;    /* SECTION_BLOCKS: how many of core's blocks make one of ours */
+    size_t pieces;         /* 1, or into how many blocks each row is cut */
 };
 
 struct section_list {
@@ -50,11 +51,15 @@ bool section_plan(struct section_list *list, const struct options *options, cons
 /* Cuts a section into blocks, of which the first is `first`. */
 void section_cut(struct section *section, const struct attention *a, const struct style *style, size_t first);
 
-/* The rows of its block `local`. */
+/* The rows of its block `local`, and which of their numbers: all, or a piece of one row. */
 struct section_span {
     size_t first, count;
+    size_t from, to;
 };
 struct section_span section_block_rows(const struct section *section, const struct attention *a, size_t local);
+
+/* Of how many keys of a query the terms are computed at a time. */
+size_t section_terms_keys(const struct section *section, const struct attention *a);
 
 /* Its numbers are written as base64. */
 bool section_is_packed(const struct section *section, const struct style *style);

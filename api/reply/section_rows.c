@@ -24,23 +24,129 @@ size_t section_rows_block(const struct attention *a, size_t query)
     return low;
 }
 
-/* Row `query` of an [n][m] quantity, by way of its block. */
+/* --- room --- */
+
+/* Of a block computed again: scratch, and the rows that it shows. */
+struct rooms {
+    size_t scratch, block, terms;
+};
+
+static size_t align(size_t bytes)
+{
+    return (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+}
+
+static bool is_jacobian(const struct section *s)
+{
+    return s->source == SECTION_BACK_TERMS && s->result->gradient == GRADIENT_JACOBIAN;
+}
+
+/* Do the rows of core's blocks have to be computed again? */
+static bool needs_block(const struct section_rows *s)
+{
+    const struct section *section = s->section;
+    if (section->source == SECTION_TERMS)
+        return section->result->quantity == QUANTITY_CONTRIBUTIONS && !s->weights;
+    return section->source != SECTION_NONE && section->source != SECTION_VIEW && !is_jacobian(section);
+}
+
+static size_t scratch_size(const struct section_rows *s)
+{
+    if (is_jacobian(s->section))
+        return align(backward_jacobian_scratch(s->back));
+    if (!needs_block(s))
+        return 0;
+    bool back = s->section->source == SECTION_BACK_BLOCKS || s->section->source == SECTION_BACK_TERMS;
+    return align(back ? backward_block_scratch(s->back) : attention_block_scratch(s->a));
+}
+
+static struct rooms measure(const struct section_rows *s)
+{
+    const struct section *section = s->section;
+    bool terms = section->source == SECTION_TERMS || section->source == SECTION_BACK_TERMS;
+    size_t row = s->a->keys * dtype_size(terms ? s->a->dtype : section->t.dtype);
+    struct rooms rooms = {.scratch = scratch_size(s)};
+    if (needs_block(s))
+        rooms.block = align(attention_block(s->a, 0).count * row);
+    if (terms)
+        rooms.terms = section_terms_keys(section, s->a) * array_width(&section->t) * dtype_size(s->a->dtype);
+    return rooms;
+}
+
+size_t section_rows_room(const struct section_rows *s)
+{
+    struct rooms rooms = measure(s);
+    return align(rooms.scratch + rooms.block + rooms.terms);
+}
+
+static bool make_room(struct section_rows *s)
+{
+    struct rooms rooms = measure(s);
+    if (s->room)
+        return true;
+    s->room = aligned_alloc(ARENA_ALIGNMENT, section_rows_room(s));
+    if (!s->room)
+        return false;
+    s->block = s->room + rooms.scratch;
+    s->terms = s->block + rooms.block;
+    return true;
+}
+
+/* --- blocks --- */
+
+/* Row `query` of an [n][m] quantity or gradient, whose block is there. */
+static const void *find_row(const struct section_rows *s, enum dtype dtype, size_t query)
+{
+    return s->block + (query - first_query(s->a, s->at)) * s->a->keys * dtype_size(dtype);
+}
+
+/* Which block to compute so that `query` is there; false: it is. */
+static bool moves_to(struct section_rows *s, size_t query, size_t *block)
+{
+    if (s->at.count > 0 && query >= first_query(s->a, s->at) && query < first_query(s->a, s->at) + s->at.count)
+        return false;
+    *block = section_rows_block(s->a, query);
+    s->at = attention_block(s->a, *block);
+    return true;
+}
+
 static const void *block_row(struct section_rows *s, enum quantity quantity, enum dtype dtype, size_t query)
 {
-    const struct attention *a = s->a;
-    size_t bytes = attention_width(a, quantity) * dtype_size(dtype);
-    if (!s->block || query < first_query(a, s->at) || query >= first_query(a, s->at) + s->at.count) {
-        size_t block = section_rows_block(a, query);
+    size_t block;
+    if (!make_room(s))
+        return NULL;
+    if (moves_to(s, query, &block)) {
         struct attention_results results = {.of = {0}};
-        section_rows_close(s);
-        s->at = attention_block(a, block);
-        s->block = malloc(s->at.count * bytes);
         results.of[quantity] = s->block;
-        if (!s->block || !attention_block_run(a, block, &results))
-            return NULL;
+        attention_block_run(s->a, block, &results, s->room);
     }
-    return (const char *)s->block + (query - first_query(a, s->at)) * bytes;
+    return find_row(s, dtype, query);
 }
+
+static const void *back_row(struct section_rows *s, enum gradient gradient, size_t query)
+{
+    size_t block;
+    if (!make_room(s))
+        return NULL;
+    if (moves_to(s, query, &block)) {
+        struct backward_results results = {.of = {0}};
+        results.of[gradient] = s->block;
+        backward_block_run(s->back, block, &results, s->room);
+    }
+    return find_row(s, s->a->dtype, query);
+}
+
+static const void *computed_row(struct section_rows *s, size_t row)
+{
+    return block_row(s, s->section->result->quantity, s->section->t.dtype, row);
+}
+
+static const void *back_block_row(struct section_rows *s, size_t row)
+{
+    return back_row(s, s->section->result->gradient, row);
+}
+
+/* --- terms --- */
 
 static const void *weights_row(struct section_rows *s, size_t query)
 {
@@ -51,84 +157,47 @@ static const void *weights_row(struct section_rows *s, size_t query)
     return block_row(s, quantity, a->dtype, query);
 }
 
-static bool compute_terms(struct section_rows *s, size_t query)
+static void compute_terms(struct section_rows *s, size_t query)
+{
+    if (s->section->result->quantity == QUANTITY_CONTRIBUTIONS)
+        attention_contributions(s->a, s->kept, weights_row(s, query), s->terms);
+    else
+        attention_products(s->a, s->kept, s->terms);
+}
+
+static void compute_back_terms(struct section_rows *s, size_t query)
+{
+    if (is_jacobian(s->section))
+        backward_jacobian(s->back, s->kept, s->terms, s->room);
+    else
+        backward_products(s->a, s->kept, back_row(s, GRADIENT_SCORES, query), s->terms);
+}
+
+/* Row `row` of [b][h][n][m]: key row % m of query row / m. */
+static bool keeps(const struct section_rows *s, size_t row)
 {
     const struct attention *a = s->a;
-    size_t h = query / a->queries % a->heads;
-    size_t b = query / a->queries / a->heads;
-    const void *weights = NULL;
-    if (s->section->result->quantity == QUANTITY_CONTRIBUTIONS && !(weights = weights_row(s, query)))
-        return false;
-    if (!s->terms)
-        s->terms = malloc(a->keys * array_width(&s->section->t) * dtype_size(a->dtype));
-    if (!s->terms)
-        return false;
-    if (weights)
-        attention_contributions(a, b, h, weights, s->terms);
-    else
-        attention_products(a, b, h, query % a->queries, s->terms);
-    return true;
+    size_t first = ((s->kept.b * a->heads + s->kept.h) * a->queries + s->kept.i) * a->keys + s->kept.first;
+    return s->kept.count > 0 && row >= first && row < first + s->kept.count;
 }
 
 static const void *terms_row(struct section_rows *s, size_t row)
 {
     const struct attention *a = s->a;
     size_t query = row / a->keys;
-    if ((!s->terms || s->query != query) && !compute_terms(s, query))
+    size_t key = row % a->keys;
+    size_t most = section_terms_keys(s->section, a);
+    if (!make_room(s))
         return NULL;
-    s->query = query;
-    return (const char *)s->terms + row % a->keys * array_width(&s->section->t) * dtype_size(a->dtype);
-}
-
-/* Row `query` of an [n][m] gradient, by way of its block. */
-static const void *back_row(struct section_rows *s, enum gradient gradient, size_t query)
-{
-    const struct attention *a = s->a;
-    size_t bytes = a->keys * dtype_size(a->dtype);
-    if (!s->block || query < first_query(a, s->at) || query >= first_query(a, s->at) + s->at.count) {
-        size_t block = section_rows_block(a, query);
-        struct backward_results results = {.of = {0}};
-        section_rows_close(s);
-        s->at = attention_block(a, block);
-        s->block = malloc(s->at.count * bytes);
-        results.of[gradient] = s->block;
-        if (!s->block || !backward_block_run(s->back, block, &results))
-            return NULL;
+    if (!keeps(s, row)) {
+        s->kept = (struct attention_terms){query / a->queries / a->heads, query / a->queries % a->heads,
+                                           query % a->queries, key, a->keys - key < most ? a->keys - key : most};
+        (s->section->source == SECTION_TERMS ? compute_terms : compute_back_terms)(s, query);
     }
-    return (const char *)s->block + (query - first_query(a, s->at)) * bytes;
+    return s->terms + (key - s->kept.first) * array_width(&s->section->t) * dtype_size(a->dtype);
 }
 
-static const void *back_block_row(struct section_rows *s, size_t row)
-{
-    return back_row(s, s->section->result->gradient, row);
-}
-
-static bool compute_back_terms(struct section_rows *s, size_t query)
-{
-    const struct attention *a = s->a;
-    size_t head = query / a->queries;
-    const void *scores = NULL;
-    if (s->section->result->gradient == GRADIENT_PRODUCTS && !(scores = back_row(s, GRADIENT_SCORES, query)))
-        return false;
-    if (!s->terms)
-        s->terms = malloc(a->keys * array_width(&s->section->t) * dtype_size(a->dtype));
-    if (!s->terms)
-        return false;
-    if (!scores)
-        return backward_jacobian(s->back, head / a->heads, head % a->heads, query % a->queries, s->terms);
-    backward_products(a, scores, s->terms);
-    return true;
-}
-
-static const void *back_terms_row(struct section_rows *s, size_t row)
-{
-    const struct attention *a = s->a;
-    size_t query = row / a->keys;
-    if ((!s->terms || s->query != query) && !compute_back_terms(s, query))
-        return NULL;
-    s->query = query;
-    return (const char *)s->terms + row % a->keys * array_width(&s->section->t) * dtype_size(a->dtype);
-}
+/* --- what is in memory --- */
 
 /* A row of the strided view. */
 static const void *stored_row(struct section_rows *r, size_t row)
@@ -140,25 +209,20 @@ static const void *stored_row(struct section_rows *r, size_t row)
     return (const char *)s->t.data + offset * dtype_size(s->t.dtype);
 }
 
-static const void *computed_row(struct section_rows *s, size_t row)
-{
-    return block_row(s, s->section->result->quantity, s->section->t.dtype, row);
-}
-
 const void *section_rows_row(struct section_rows *s, size_t row)
 {
     static const void *(*const rows[])(struct section_rows * s, size_t row) = {
-        [SECTION_VIEW] = stored_row,           [SECTION_BLOCKS] = computed_row,
-        [SECTION_TERMS] = terms_row,           [SECTION_BACK_BLOCKS] = back_block_row,
-        [SECTION_BACK_TERMS] = back_terms_row,
+        [SECTION_VIEW] = stored_row,      [SECTION_BLOCKS] = computed_row,
+        [SECTION_TERMS] = terms_row,      [SECTION_BACK_BLOCKS] = back_block_row,
+        [SECTION_BACK_TERMS] = terms_row,
     };
     return rows[s->section->source](s, row);
 }
 
 void section_rows_close(struct section_rows *s)
 {
-    free(s->block);
-    free(s->terms);
-    s->block = NULL;
-    s->terms = NULL;
+    free(s->room);
+    s->room = NULL;
+    s->at.count = 0;
+    s->kept.count = 0;
 }

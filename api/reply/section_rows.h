@@ -12,11 +12,15 @@ struct section_rows {
     const struct section *section;
     const void *weights;         /* [b][h][n][m], what contributions multiply; NULL: computed again */
     const struct backward *back; /* of a request that has gradients */
-    void *block;                 /* rows of the block `at` */
-    struct attention_rows at;
-    void *terms; /* of the query `query` */
-    size_t query;
+    char *room;                  /* scratch, `block` and `terms`; NULL: nothing was computed yet */
+    char *block;                 /* rows of the block `at` */
+    struct attention_rows at;    /* count 0: none */
+    char *terms;
+    struct attention_terms kept; /* whose these are; count 0: nobody's */
 };
+
+/* Bytes that reading takes at most. */
+size_t section_rows_room(const struct section_rows *source);
 
 /* The numbers of a row (array.h), valid until the next call; NULL when there is no memory. */
 const void *section_rows_row(struct section_rows *source, size_t row);

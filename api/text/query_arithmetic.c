@@ -268,7 +268,7 @@ bool query_arithmetic_mix(struct buffer *out, const struct query_arithmetic *ari
 {
     struct sum_table table = {.grid.indent = 4};
     char label[TOKEN_LABEL_TEXT];
-    double *terms = query_steps_contributions(q);
+    double *terms = query_steps_contributions(q, 0, q->a->keys);
     double *sum = malloc(q->a->d_v * sizeof *sum);
     bool good = terms && sum;
     name_features(&table.grid, q->a->d_v);

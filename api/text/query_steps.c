@@ -26,18 +26,21 @@ static double *widen(enum dtype dtype, const void *values, size_t count)
     return wide;
 }
 
-bool query_steps_check(const struct attention *a, size_t limit, struct error *err)
+/* Every step of a whole block, of one row as double, and what the block is computed with. */
+size_t query_steps_room(const struct attention *a)
 {
-    double per_row = 0;
-    double rows = (double)attention_block(a, 0).count;
+    size_t rows = attention_block(a, 0).count;
+    size_t bytes = attention_block_scratch(a);
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
         if (is_read(a, x))
-            per_row += (double)attention_width(a, (enum quantity)x) * sizeof(double);
-    double bytes = (rows + 1) * per_row + 3.0 * (double)a->keys * (double)(a->d_v + a->d_k) * sizeof(double);
-    return bytes <= (double)limit ||
-           error_set(err, ERROR_TOO_LARGE, "",
-                     "Telling a query of %zu keys takes %.0f bytes; the limit is %zu (--request-memory).", a->keys,
-                     bytes, limit);
+            bytes += attention_width(a, (enum quantity)x) *
+                     (rows * dtype_size(attention_dtype(a, (enum quantity)x)) + sizeof(double));
+    return bytes;
+}
+
+size_t query_steps_contributions_room(const struct attention *a)
+{
+    return a->keys * (dtype_size(a->dtype) + a->d_v * (dtype_size(a->dtype) + sizeof(double)));
 }
 
 static bool make_rooms(const struct attention *a, size_t rows, struct attention_results *results)
@@ -67,14 +70,23 @@ static bool take_row(struct query_steps *q, const struct attention_results *resu
     return good;
 }
 
+static bool run_block(const struct attention *a, size_t block, const struct attention_results *results)
+{
+    void *scratch = aligned_alloc(ARENA_ALIGNMENT, attention_block_scratch(a));
+    if (scratch)
+        attention_block_run(a, block, results, scratch);
+    free(scratch);
+    return scratch != NULL;
+}
+
 bool query_steps_read(struct query_steps *q, const struct attention *a, size_t b, size_t h, size_t i)
 {
     size_t block = section_rows_block(a, (b * a->heads + h) * a->queries + i);
     struct attention_rows at = attention_block(a, block);
     struct attention_results results = {.of = {0}};
     *q = (struct query_steps){.a = a, .b = b, .h = h, .i = i};
-    bool good = make_rooms(a, at.count, &results) && attention_block_run(a, block, &results) &&
-                take_row(q, &results, i - at.first);
+    bool good =
+        make_rooms(a, at.count, &results) && run_block(a, block, &results) && take_row(q, &results, i - at.first);
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
         free(results.of[x]);
     return good;
@@ -123,16 +135,16 @@ static void *narrow_weights(const struct query_steps *q)
     return narrow;
 }
 
-double *query_steps_contributions(const struct query_steps *q)
+double *query_steps_contributions(const struct query_steps *q, size_t first, size_t count)
 {
     const struct attention *a = q->a;
-    size_t count = a->keys * a->d_v;
+    const struct attention_terms at = {q->b, q->h, q->i, first, count};
     void *weights = narrow_weights(q);
-    void *terms = malloc(count * dtype_size(a->dtype));
+    void *terms = malloc(count * a->d_v * dtype_size(a->dtype));
     double *wide = NULL;
     if (weights && terms) {
-        attention_contributions(a, q->b, q->h, weights, terms);
-        wide = widen(a->dtype, terms, count);
+        attention_contributions(a, at, weights, terms);
+        wide = widen(a->dtype, terms, count * a->d_v);
     }
     free(weights);
     free(terms);
@@ -142,12 +154,11 @@ double *query_steps_contributions(const struct query_steps *q)
 double *query_steps_products(const struct query_steps *q, size_t j)
 {
     const struct attention *a = q->a;
-    size_t bytes = a->d_k * dtype_size(a->dtype);
-    char *terms = malloc(a->keys * bytes);
+    void *terms = malloc(a->d_k * dtype_size(a->dtype));
     double *wide = NULL;
     if (terms) {
-        attention_products(a, q->b, q->h, q->i, terms);
-        wide = widen(a->dtype, terms + j * bytes, a->d_k);
+        attention_products(a, (struct attention_terms){q->b, q->h, q->i, j, 1}, terms);
+        wide = widen(a->dtype, terms, a->d_k);
     }
     free(terms);
     return wide;

@@ -14,17 +14,17 @@ struct query_steps {
     double *of[QUANTITY_COUNT];
 };
 
-/* Whether reading one query, which takes every step of its whole block, stays within `limit` bytes; ERROR_TOO_LARGE
- * with the numbers. For a checked request. */
-bool query_steps_check(const struct attention *a, size_t limit, struct error *err);
+/* At most how many bytes reading one query takes, and its contributions besides. For a checked request. */
+size_t query_steps_room(const struct attention *a);
+size_t query_steps_contributions_room(const struct attention *a);
 
 /* Of a request that attention_run has accepted. False when there is no memory; free in any case. */
 bool query_steps_read(struct query_steps *query, const struct attention *a, size_t b, size_t h, size_t i);
 void query_steps_free(struct query_steps *query);
 
-/* Contributions of this query, [m][e], and the products of one key, [d]; freed by the caller; NULL when there is no
- * memory. */
-double *query_steps_contributions(const struct query_steps *query);
+/* Contributions of `count` keys to this query, [count][e], and the products of one key, [d]; freed by the caller; NULL
+ * when there is no memory. */
+double *query_steps_contributions(const struct query_steps *query, size_t first, size_t count);
 double *query_steps_products(const struct query_steps *query, size_t j);
 
 /* What multiplies the values: DROPPED where there is dropout, else WEIGHTS. */

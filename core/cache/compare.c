@@ -2,9 +2,10 @@
 #include "core/cache/compare.h"
 
 #include "core/overflow.h"
+#include "core/rows.h"
+#include "core/workspace.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* --- the exact request --- */
 
@@ -77,7 +78,7 @@ struct work {
     struct comparison *comparison;
     struct part *parts; /* [blocks] */
     const atomic_bool *cancel;
-    atomic_bool no_memory;
+    struct workspace scratch;
 };
 
 /* One block of both. */
@@ -153,37 +154,45 @@ static void compare_row(const struct block *b, size_t i, struct part *part)
     part->changed += find_largest(b, 0, i) != find_largest(b, 1, i);
 }
 
-static bool compute(struct block *b, size_t side, size_t index)
+static size_t compared_size(const struct attention *a, size_t x)
 {
-    const struct attention *a = b->work->side[side];
-    for (size_t x = 0; x < COMPARED; x++) {
-        size_t size = b->at.count * attention_width(a, compared[x]) * dtype_size(attention_dtype(a, compared[x]));
-        b->results[side].of[compared[x]] = malloc(size);
-        if (!b->results[side].of[compared[x]])
-            return false;
-    }
-    return attention_block_run(a, index, &b->results[side]);
+    return rows_align(attention_block(a, 0).count * attention_width(a, compared[x]) *
+                      dtype_size(attention_dtype(a, compared[x])));
 }
 
-static void compare_block(void *context, size_t index, size_t worker)
+/* What both sides show, and what one of them computes with. */
+static size_t scratch_size(const struct attention *a)
+{
+    size_t bytes = attention_block_scratch(a);
+    for (size_t x = 0; x < COMPARED; x++)
+        bytes += 2 * compared_size(a, x);
+    return bytes;
+}
+
+static void compute(struct block *b, size_t index, char *scratch)
+{
+    char *shown = scratch + rows_align(attention_block_scratch(b->work->side[0]));
+    for (size_t side = 0; side < 2; side++) {
+        for (size_t x = 0; x < COMPARED; x++) {
+            b->results[side].of[compared[x]] = shown;
+            shown += compared_size(b->work->side[side], x);
+        }
+        attention_block_run(b->work->side[side], index, &b->results[side], scratch);
+    }
+}
+
+static void compare_block(void *context, size_t index, size_t slot)
 {
     struct work *work = context;
     const struct attention *a = work->side[0];
     struct block b = {.work = work, .at = attention_block(a, index)};
-    (void)worker;
     if (work->cancel && atomic_load_explicit(work->cancel, memory_order_relaxed))
         return;
-    bool good = compute(&b, 0, index) && compute(&b, 1, index);
-    if (!good)
-        atomic_store(&work->no_memory, true);
-    for (size_t i = 0; good && i < b.at.count; i++) {
+    compute(&b, index, workspace_piece(&work->scratch, slot));
+    for (size_t i = 0; i < b.at.count; i++) {
         compare_row(&b, i, &work->parts[index]);
         dtype_set(a->dtype, work->comparison->kl_bits.data, (b.at.b * a->heads + b.at.h) * a->queries + b.at.first + i,
                   row_divergence(&b, i));
-    }
-    for (size_t x = 0; x < QUANTITY_COUNT; x++) {
-        free(b.results[0].of[x]);
-        free(b.results[1].of[x]);
     }
 }
 
@@ -231,6 +240,12 @@ static void add_parts(struct comparison *c, const struct part *parts, size_t cou
     c->argmax_changed = all.changed;
 }
 
+size_t compare_room(const struct attention *a)
+{
+    size_t rows = a->batch * a->heads * a->queries;
+    return scratch_size(a) + attention_blocks(a) * sizeof(struct part) + 2 * rows * dtype_size(a->dtype);
+}
+
 bool compare_run(const struct attention *a, const struct attention *exact, const void *output, const void *exact_output,
                  struct comparison *c, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
                  struct error *err)
@@ -246,13 +261,13 @@ bool compare_run(const struct attention *a, const struct attention *exact, const
     c->cosine = tensor_dense(a->dtype, 3, per_row, NULL);
     c->kl_bits.data = arena_calloc(arena, tensor_count(c->kl_bits), dtype_size(a->dtype), err);
     c->cosine.data = arena_calloc(arena, tensor_count(c->cosine), dtype_size(a->dtype), err);
-    if (!work.parts || !c->kl_bits.data || !c->cosine.data)
+    if (!work.parts || !c->kl_bits.data || !c->cosine.data ||
+        !workspace_open(&work.scratch, scratch_size(a), blocks, pool, arena, err))
         return false;
-    pool_run(pool, blocks, compare_block, &work);
+    pool_run_few(pool, work.scratch.slots, blocks, compare_block, &work);
+    workspace_close(&work.scratch, arena);
     if (cancel && atomic_load(cancel))
         return error_set(err, ERROR_CANCELLED, "", "The request was given up.");
-    if (atomic_load(&work.no_memory))
-        return error_set(err, ERROR_MEMORY, "", "No memory to compare a block of rows.");
     add_parts(c, work.parts, blocks);
     compare_output(&work, output, exact_output, rows, a->d_out);
     return true;

@@ -18,6 +18,9 @@ struct comparison {
     struct tensor cosine;  /* per row of the output: [b][n] when packed, else [b][h][n]; NaN where a row is 0 */
 };
 
+/* Bytes that compare_run takes for itself at least. */
+size_t compare_room(const struct attention *a);
+
 /* Both are prepared; both outputs are as returned, rows of d_out numbers, in the dtype of their attention. Every block
  * of rows is computed again, twice. */
 bool compare_run(const struct attention *a, const struct attention *exact, const void *output, const void *exact_output,

@@ -301,13 +301,16 @@ static bool give_absorbed(const struct work *w)
     struct backward_results rows = {.of = {NULL}};
     rows.of[GRADIENT_SCORES] =
         arena_calloc(w->way->arena, attention_block(a, 0).count, a->keys * dtype_size(a->dtype), w->err);
-    if (!rows.of[GRADIENT_SCORES])
+    void *scratch =
+        rows.of[GRADIENT_SCORES] ? arena_alloc(w->way->arena, backward_block_scratch(w->way->back), w->err) : NULL;
+    if (!scratch)
         return false;
     for (size_t block = 0; block < attention_blocks(a); block++) {
-        if (!backward_block_run(w->way->back, block, &rows))
-            return error_set(w->err, ERROR_MEMORY, "", "No memory for a block of gradients.");
+        backward_block_run(w->way->back, block, &rows, scratch);
         give_absorbed_block(w, attention_block(a, block), rows.of[GRADIENT_SCORES]);
     }
+    arena_drop(w->way->arena, scratch);
+    arena_drop(w->way->arena, rows.of[GRADIENT_SCORES]);
     return true;
 }
 

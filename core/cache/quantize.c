@@ -4,11 +4,10 @@
 #include "core/cache/centroids.h"
 #include "core/cache/rotation.h"
 #include "core/format.h"
+#include "core/workspace.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ORTHOGONAL 1e-6
@@ -19,7 +18,7 @@ struct coder {
     struct tensor x; /* [b][g][m][d] */
     struct rotation rotation, sketch;
     struct centroids centroids;
-    atomic_bool no_memory;
+    struct workspace scratch;
 };
 
 /* One token on its way: as it is, turned, rounded, and room for a residual. */
@@ -281,25 +280,31 @@ static void copy_kept(const struct head *h)
     }
 }
 
-static void run_head(void *context, size_t index, size_t worker)
+static size_t rooms_size(const struct quantized *q)
+{
+    size_t rooms = 4 * q->width * sizeof(double);
+    return rooms + (ARENA_ALIGNMENT - rooms % ARENA_ALIGNMENT) % ARENA_ALIGNMENT;
+}
+
+static size_t scratch_size(const struct quantized *q)
+{
+    return rooms_size(q) + scales_per_head(q) * sizeof(struct shared);
+}
+
+static void run_head(void *context, size_t index, size_t slot)
 {
     struct coder *c = context;
-    (void)worker;
     size_t d = c->q->width;
     struct head h = {.coder = c, .b = index / c->q->heads, .g = index % c->q->heads};
-    double *rooms = malloc(4 * d * sizeof *rooms);
+    char *scratch = workspace_piece(&c->scratch, slot);
+    double *rooms = (double *)(void *)scratch;
     h.token = (struct token){rooms, rooms + d, rooms + 2 * d, rooms + 3 * d};
-    h.shared = malloc(scales_per_head(c->q) * sizeof *h.shared);
-    if (!rooms || !h.shared)
-        atomic_store(&c->no_memory, true);
-    else if (c->q->side->method == QUANTIZE_TURBOQUANT)
+    h.shared = (void *)(scratch + rooms_size(c->q));
+    if (c->q->side->method == QUANTIZE_TURBOQUANT)
         run_turboquant(&h);
     else
         run_scales(&h);
-    if (rooms && h.shared)
-        copy_kept(&h);
-    free(rooms);
-    free(h.shared);
+    copy_kept(&h);
 }
 
 /* --- the side --- */
@@ -385,8 +390,11 @@ bool quantize_run(struct quantized *q, struct tensor x, const char *name, struct
                                                 : centroids_normal(side->bits - side->qjl, q->width);
     if (!make_rooms(q, arena, err) || !make_rotations(&coder, name, arena, err))
         return false;
-    pool_run(pool, q->batch * q->heads, run_head, &coder);
+    if (!workspace_open(&coder.scratch, scratch_size(q), q->batch * q->heads, pool, arena, err))
+        return false;
+    pool_run_few(pool, coder.scratch.slots, q->batch * q->heads, run_head, &coder);
+    workspace_close(&coder.scratch, arena);
     drop_rotation(&coder.rotation, arena);
     drop_rotation(&coder.sketch, arena);
-    return !atomic_load(&coder.no_memory) || error_set(err, ERROR_MEMORY, "", "No memory to quantise a head.");
+    return true;
 }

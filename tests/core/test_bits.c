@@ -7,6 +7,7 @@
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void start(void)
@@ -120,7 +121,9 @@ static void assert_block_repeats(struct trial *trial, size_t block, uint64_t see
     for (size_t x = QUANTITY_WEIGHTS; x < QUANTITY_PRODUCTS; x++)
         if (x != QUANTITY_LOG_SUM_EXP && trial->results.of[x] != NULL && (x + block + seed) % 3 != 0)
             again.of[x] = trial_room(trial, (enum quantity)x);
-    ck_assert(attention_block_run(&trial->attention, block, &again));
+    void *scratch = aligned_alloc(ARENA_ALIGNMENT, attention_block_scratch(&trial->attention));
+    attention_block_run(&trial->attention, block, &again, scratch);
+    free(scratch);
     for (size_t x = QUANTITY_WEIGHTS; x < QUANTITY_PRODUCTS; x++) {
         size_t size = dtype_size(attention_dtype(&trial->attention, (enum quantity)x));
         size_t bytes = rows.count * trial_width(trial, (enum quantity)x) * size;

@@ -221,6 +221,7 @@ END_TEST
  * before those tasks have ended. */
 struct large {
     struct pool *pool;
+    pthread_t caller;
     struct door small_ran;
     atomic_size_t tasks, tasks_before_small;
     atomic_bool submitted, cut_in;
@@ -237,17 +238,19 @@ static void finish_small(void *context)
 static void work_in_large(void *context, size_t index, size_t slot)
 {
     struct large *large = context;
+    bool calls = pthread_equal(large->caller, pthread_self());
     (void)index;
-    if (slot < pool_workers(large->pool) && !atomic_exchange(&large->submitted, true))
+    ck_assert_uint_eq(slot, calls ? 0 : 1);
+    if (!calls && !atomic_exchange(&large->submitted, true))
         ck_assert(pool_submit(large->pool, finish_small, large));
-    else if (slot == pool_workers(large->pool))
+    else if (calls)
         door_pass(&large->small_ran);
     atomic_fetch_add(&large->tasks, 1);
 }
 
 START_TEST(a_small_job_overtakes_the_tasks_of_a_large_one)
 {
-    struct large large = {.small_ran = DOOR_CLOSED};
+    struct large large = {.small_ran = DOOR_CLOSED, .caller = pthread_self()};
     large.pool = pool_start(1, 1);
     pool_run(large.pool, 1000, work_in_large, &large);
     pool_stop(large.pool);
@@ -291,7 +294,6 @@ struct turns {
     struct door both_started, callers;
     atomic_size_t taken;
     char order[8];
-    size_t worker_slot;
 };
 
 struct turn_run {
@@ -305,7 +307,7 @@ static void take_turn(void *context, size_t index, size_t slot)
     struct turn_run *run = context;
     struct turns *turns = run->turns;
     (void)index;
-    if (slot != turns->worker_slot) {
+    if (slot == 0) { /* the caller */
         door_pass(&turns->callers);
         return;
     }
@@ -340,6 +342,37 @@ START_TEST(runs_are_helped_in_turn)
     pool_stop(pool);
     for (size_t i = 1; i < sizeof turns.order; i++)
         ck_assert_msg(turns.order[i] != turns.order[i - 1], "order %.8s", turns.order);
+}
+END_TEST
+
+struct few {
+    size_t slots;
+    atomic_size_t ended, faults;
+    atomic_bool busy[POOL_WORKERS_MAX + 1];
+};
+
+static void run_one_of_few(void *context, size_t index, size_t slot)
+{
+    struct few *few = context;
+    if (slot >= few->slots || atomic_exchange(&few->busy[slot], true))
+        atomic_fetch_add(&few->faults, 1);
+    if (index % 16 == 0)
+        sched_yield();
+    atomic_store(&few->busy[slot], false);
+    atomic_fetch_add(&few->ended, 1);
+}
+
+/* However many workers are free, no more tasks at a time than there are slots. */
+START_TEST(few_slots_are_kept_to)
+{
+    struct pool *pool = pool_start(4, 1);
+    for (size_t slots = 1; slots <= pool_slots(pool); slots++) {
+        struct few few = {.slots = slots};
+        pool_run_few(pool, slots, 2000, run_one_of_few, &few);
+        ck_assert_uint_eq(atomic_load(&few.ended), 2000);
+        ck_assert_uint_eq(atomic_load(&few.faults), 0);
+    }
+    pool_stop(pool);
 }
 END_TEST
 
@@ -445,6 +478,7 @@ Suite *pool_suite(void)
     tcase_add_test(tests, a_small_job_overtakes_the_tasks_of_a_large_one);
     tcase_add_test(tests, a_brief_job_waits_for_a_task_when_all_workers_have_large_jobs);
     tcase_add_test(tests, runs_are_helped_in_turn);
+    tcase_add_test(tests, few_slots_are_kept_to);
     tcase_add_test(tests, workers_block_signals_and_have_their_stack);
     tcase_add_test(tests, pinned_workers_have_a_processor_each);
     tcase_add_test(tests, impossible_pools_are_refused);
