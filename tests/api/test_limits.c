@@ -155,6 +155,60 @@ START_TEST(text_of_long_rows_is_priced)
 }
 END_TEST
 
+static void append_ones(struct buffer *body, const char *name, size_t count)
+{
+    buffer_format(body, "\"%s\":[[1]", name);
+    for (size_t j = 1; j < count; j++)
+        buffer_string(body, ",[1]");
+    buffer_string(body, "],");
+}
+
+static struct exchange run_long(size_t keys, const char *options, size_t memory)
+{
+    struct buffer body = {0};
+    buffer_string(&body, "{\"q\":[[0],[0]],");
+    append_ones(&body, "k", keys);
+    append_ones(&body, "v", keys);
+    buffer_format(&body, "\"variant\":\"linear\",\"include\":[\"weights\"]%s}", options);
+    buffer_append(&body, "", 1);
+    struct exchange x = exchange_run(body.data, (struct exchange_how){.limits.memory = memory});
+    buffer_free(&body);
+    return x;
+}
+
+/* Two rows of 300,000 are 4.8 MB as they came; one row of scratch is 2.7 MB. */
+START_TEST(scratch_is_priced)
+{
+    struct exchange x = run_long(300000, "", 5000000);
+    ck_assert(!x.good);
+    ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
+    ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, " of scratch, "));
+    ck_assert_ptr_nonnull(strstr(x.err.faults[0].text, "the limit is 5000000 (--request-memory)"));
+    exchange_end(&x);
+    x = run_long(300000, "", 12000000);
+    ck_assert_msg(x.good, "%s", x.err.faults[0].text);
+    exchange_end(&x);
+}
+END_TEST
+
+/* Longer than a block may be: cut, and whole again in the reply. */
+START_TEST(long_rows_are_cut_into_blocks)
+{
+    const size_t keys = 300001;
+    struct exchange x = run_long(keys, "", 0);
+    ck_assert_uint_ge(x.blocks, 4);
+    for (size_t row = 0; row < 2; row++)
+        ck_assert_uint_eq(json_array_size(json_array_get(exchange_at(x.reply, "weights"), row)), keys);
+    exchange_end(&x);
+    x = run_long(keys, ",\"encoding\":\"base64\"", 0);
+    ck_assert_msg(x.good, "%s", x.err.faults[0].text);
+    const char *packed = json_string_value(exchange_at(x.reply, "weights.base64"));
+    ck_assert_uint_eq(strlen(packed), (2 * keys * sizeof(double) + 2) / 3 * 4);
+    ck_assert_uint_eq(strspn(packed, "A"), strlen(packed) - (2 * keys * sizeof(double) % 3 == 2 ? 1 : 2));
+    exchange_end(&x);
+}
+END_TEST
+
 Suite *limits_suite(void);
 
 Suite *limits_suite(void)
@@ -169,6 +223,8 @@ Suite *limits_suite(void)
     tcase_add_loop_test(tests, replies_past_the_limit, 0, (int)(sizeof replies / sizeof *replies));
     tcase_add_test(tests, memory_past_the_limit);
     tcase_add_loop_test(tests, text_of_long_rows_is_priced, 0, 3);
+    tcase_add_test(tests, scratch_is_priced);
+    tcase_add_test(tests, long_rows_are_cut_into_blocks);
     suite_add_tcase(suite, tests);
     return suite;
 }
