@@ -256,6 +256,10 @@ START_TEST(known_faults_are_those_of_old_versions)
         ck_assert_msg(status == faults[_i].lenient[0], "%s: status %d", faults[_i].name, status);
         for (int i = 1; i < 2 && faults[_i].lenient[i]; i++)
             ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), faults[_i].lenient[i]);
+    } else if (faults[_i].filling && is_vulnerable()) {
+        /* These versions may make no reply, nor end the connection: then the time limit of the body does. */
+        ck_assert_msg(status <= 0 || status >= 400, "%s: status %d", faults[_i].name, status);
+        ck_assert(wire_closed(&wire, PATIENCE));
     } else {
         ck_assert_msg(status == faults[_i].strict[0] || status == faults[_i].strict[1], "%s: status %d",
                       faults[_i].name, status);

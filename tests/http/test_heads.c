@@ -101,12 +101,14 @@ START_TEST(hosts_of_any_name_are_served)
 }
 END_TEST
 
-START_TEST(nul_in_a_target_is_400)
+/* libmicrohttpd 1.0 ends such a connection without a word, before any code of ours runs. */
+START_TEST(nul_in_a_target_is_refused)
 {
     static const char request[] = "GET /livez\0?x HTTP/1.1\r\nHost: x\r\n\r\n";
     struct wire wire = wire_open(&service);
     ck_assert(wire_send_bytes(&wire, request, sizeof request - 1));
-    ck_assert_int_eq(wire_receive(&wire, NULL, PATIENCE), 400);
+    int status = wire_receive(&wire, NULL, PATIENCE);
+    ck_assert_msg(status == 400 || status == 0, "status %d", status);
     ck_assert(wire_closed(&wire, PATIENCE));
     wire_close(&wire);
 }
@@ -153,7 +155,7 @@ Suite *heads_suite(void)
     tcase_add_test(tests, request_id_is_taken_without_its_blanks);
     tcase_add_loop_test(tests, host_that_is_none_is_400, 0, 6);
     tcase_add_loop_test(tests, hosts_of_any_name_are_served, 0, 5);
-    tcase_add_test(tests, nul_in_a_target_is_400);
+    tcase_add_test(tests, nul_in_a_target_is_refused);
     tcase_add_test(tests, escaped_slash_parts_no_path);
     tcase_add_test(tests, http_1_2_is_served_as_1_1_and_goes_on);
     tcase_add_test(tests, empty_line_before_a_request_is_ignored);
