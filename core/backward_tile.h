@@ -7,7 +7,7 @@
 #include "core/simd.h"
 
 #define BACKWARD_ROWS 128 /* of a tile of a large head */
-#define BACKWARD_KEYS 512
+#define BACKWARD_KEYS 256
 
 /* What tiles add to: whole heads, not scaled yet. In small heads of double, in large ones of the dtype. */
 struct backward_sums {

@@ -1,9 +1,9 @@
-/* P4, P5, P6, and P11 without its socket: attention in the core beside OpenBLAS's own product and PyTorch's attention
- * (BENCH_PYTHON: a python3 that has torch), in one run, medians. A row tells milliseconds on one thread, GFLOP/s (4 h n
- * n d operations), that over sgemm's at 2048^3, the time of the causal mask over that without, and how many times as
- * fast two threads are; then how many times as fast as SDPA on one thread, SDPA's own causal ratio, and two threads
- * over the better of SDPA's one and two. Usage: attention [n d [heads]] */
-#include "core/attention.h"
+/* P4, P5, P6, P19, and P11 without its socket: attention in the core beside OpenBLAS's own product and PyTorch's
+ * attention (BENCH_PYTHON: a python3 that has torch), in one run, medians. A row tells milliseconds on one thread,
+ * GFLOP/s (4 h n n d operations), that over sgemm's at 2048^3, the time of the causal mask over that without, and how
+ * many times as fast two threads are; then how many times as fast as SDPA on one thread, SDPA's own causal ratio, and
+ * two threads over the better of SDPA's one and two. Usage: attention [n d [heads]] */
+#include "core/backward.h"
 #include "core/blas.h"
 #include "core/simd.h"
 
@@ -210,6 +210,59 @@ static void compare_decode(struct pool *two)
            s.n, s.d, one * 1e3, shared * 1e3, times[REPEATS / 2] * 1e3);
 }
 
+/* Forward, then dQ, dK and dV; seconds of both. */
+static double go_back(const struct attention_request *request, double *forward)
+{
+    struct error err = {0};
+    struct attention a;
+    struct arena *arena = arena_new((size_t)8 << 30);
+    size_t count = tensor_count(request->q);
+    double *sums = calloc(request->q.shape[0] * request->q.shape[1], sizeof *sums);
+    void *out = numbers(request->dtype, count);
+    const struct attention_results results = {.of = {[QUANTITY_OUTPUT] = out}, .log_sums = sums};
+    struct backward back = {.a = &a, .by_output = request->v.data, .mixed = out, .log_sum_exp = sums};
+    struct backward_results gradients = {.of = {NULL}};
+    for (int x = 0; x < 3; x++)
+        gradients.of[GRADIENT_Q + x] = numbers(request->dtype, count);
+    double start = now();
+    bool good = arena && sums && attention_check(&a, request, &err) && attention_prepare(&a, arena, NULL, &err) &&
+                attention_run(&a, &results, NULL, NULL, arena, &err);
+    *forward = now() - start;
+    good =
+        good && backward_prepare(&back, NULL, arena, &err) && backward_run(&back, &gradients, NULL, NULL, arena, &err);
+    double seconds = now() - start;
+    if (!good)
+        exit(1);
+    for (int x = 0; x < 3; x++)
+        free(gradients.of[GRADIENT_Q + x]);
+    free(out);
+    free(sums);
+    arena_free(arena);
+    return seconds;
+}
+
+/* P19: n 2048, h 8, d 64, float32, one thread. */
+static void compare_backward(void)
+{
+    const size_t shape[3] = {8, 2048, 64};
+    size_t count = shape[0] * shape[1] * shape[2];
+    struct attention_request request = {.dtype = DTYPE_FLOAT32, .backward = true};
+    double forward[REPEATS], both[REPEATS];
+    request.q = tensor_dense(DTYPE_FLOAT32, 3, shape, numbers(DTYPE_FLOAT32, count));
+    request.k = tensor_dense(DTYPE_FLOAT32, 3, shape, numbers(DTYPE_FLOAT32, count));
+    request.v = tensor_dense(DTYPE_FLOAT32, 3, shape, numbers(DTYPE_FLOAT32, count));
+    go_back(&request, &forward[0]);
+    for (size_t r = 0; r < REPEATS; r++)
+        both[r] = go_back(&request, &forward[r]);
+    qsort(forward, REPEATS, sizeof *forward, compare);
+    qsort(both, REPEATS, sizeof *both, compare);
+    printf("backward: h 8, n 2048, d 64: forward %.1f ms, forward and backward %.1f ms, %.2f times the forward pass\n",
+           forward[REPEATS / 2] * 1e3, both[REPEATS / 2] * 1e3, both[REPEATS / 2] / forward[REPEATS / 2]);
+    free(request.q.data);
+    free(request.k.data);
+    free(request.v.data);
+}
+
 static void print_head(const struct connection *peer)
 {
     printf("OpenBLAS kernel %s, rows by %s\n", blas_core(), simd_best()->name);
@@ -245,6 +298,7 @@ int main(int count, char **words)
     if (count < 3) {
         compare_shape((struct setup){DTYPE_FLOAT64, 8, 2048, 64, false, NULL, 0}, two, &peer);
         compare_decode(two);
+        compare_backward();
     }
     pool_stop(two);
     return 0;
