@@ -48,10 +48,10 @@ $(error FLAVOUR is release, debug, sanitize, thread, fuzz, gcc or clang)
 endif
 # The arithmetic gains from -O3, nothing else does.
 core_FLAGS := $(if $(filter -O2,$(FLAGS_$(FLAVOUR))),-O3)
-# Vector passes for processors that may or may not be there: chosen when the program runs (core/simd.c).
+# Vector passes for processors that may or may not be there: chosen when the program runs (core/simd/simd.c).
 vector_FLAGS = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),$(1) -mfma -ffp-contract=fast)
-$B/core/simd_avx2.o: private CFLAGS += $(call vector_FLAGS,-mavx2)
-$B/core/simd_avx512.o: private CFLAGS += $(call vector_FLAGS,-mavx512f -mavx512dq)
+$B/core/simd/simd_avx2.o: private CFLAGS += $(call vector_FLAGS,-mavx2)
+$B/core/simd/simd_avx512.o: private CFLAGS += $(call vector_FLAGS,-mavx512f -mavx512dq)
 
 COMPILE = $(CC) $(BASE) $(FLAGS_$(FLAVOUR)) $(CPPFLAGS) $(CFLAGS)
 LINKER = $(CC) $(LINK) $(filter -O% -fsanitize% -fno-sanitize%,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
@@ -75,9 +75,9 @@ curl_LIBS = $(call once,curl_LIBS,$(PKG_CONFIG) --libs libcurl)
 # that runs up does not compile.
 
 LAYERS := core api server
-core_ROOMS := core/cache core
-api_ROOMS := api/numbers api/json api/request api/reply api/text api/explain api/openapi api
-server_ROOMS := server/watch server/config server/http server/tls server/listen server/service server/compute server/exchange \
+core_ROOMS := core/tensor core/simd core/cache core/forward core/backward core
+api_ROOMS := api/numbers api/writing api/json api/request api/decode api/reply api/layout api/text api/explain api/openapi api
+server_ROOMS := server/watch server/config server/machine server/coding server/http server/tls server/listen server/service server/compute server/exchange \
 	server/run
 core_BELOW :=
 api_BELOW := core
@@ -193,7 +193,7 @@ endef
 
 # $(1) a layer, $(2) one of its rooms; the folder of the layer itself holds all its rooms. Rooms of core see all of it.
 define ROOM
-$(2)_SEES := $($(1)_BELOW) $(if $(filter $(2) core,$(1)),$(1),$(call upto,$(2),$($(1)_ROOMS)))
+$(2)_SEES := $($(1)_BELOW) $(if $(filter $(2) core,$(if $(filter core/tensor core/simd,$(2)),,$(1))),$(1),$(call upto,$(2),$($(1)_ROOMS)))
 $(if $(filter $(1),$(2)),,$(2)_USES = $$($(1)_USES))
 $(if $(filter $(1),$(2)),,$(2)_FLAGS = $$($(1)_FLAGS))
 $(call COMPILED,$(2),$(subst /,-,$(2)),deps-run)
@@ -320,7 +320,7 @@ forbid = @! grep -nE '^ *\# *include *[<"]($(2))' $(1) /dev/null || { echo "$(3)
 
 lint-layers:
 	$(call forbid,$(wildcard $(core_ROOMS:%=%/*.[ch])),jansson|microhttpd|zlib|zstd|isa-l|api/|server/|sys/socket,core knows nothing but numbers)
-	$(call forbid,$(filter-out core/blas.c,$(SOURCES)),cblas,only core/blas.c includes cblas.h)
+	$(call forbid,$(filter-out core/tensor/blas.c,$(SOURCES)),cblas,only core/tensor/blas.c includes cblas.h)
 	$(call forbid,$(filter-out server/tls/%,$(SOURCES)),gnutls/,only server/tls includes GnuTLS)
 	$(call forbid,$(wildcard $(api_ROOMS:%=%/*.[ch])),microhttpd|server/|sys/socket,api knows nothing of HTTP and sockets)
 	$(call forbid,$(wildcard $(server_ROOMS:%=%/*.[ch])),jansson,server leaves JSON to api)

@@ -1,7 +1,7 @@
 /* One request from body to reply. */
 #include "api/job_operations.h"
 
-#include "api/request/decode.h"
+#include "api/decode/decode.h"
 #include "api/request/options.h"
 
 #include <stdlib.h>

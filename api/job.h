@@ -6,8 +6,8 @@
 #include "api/numbers/buffer.h"
 #include "api/openapi/endpoint.h"
 #include "api/request/limits.h"
-#include "core/error.h"
-#include "core/pool.h"
+#include "core/tensor/error.h"
+#include "core/tensor/pool.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
 #include "api/explain/explain.h"
 #include "api/reply/reply_json.h"
 #include "api/text/reply_text.h"
+#include "core/backward/embedding.h"
 #include "core/cost.h"
-#include "core/embedding.h"
 
 #include <string.h>
 

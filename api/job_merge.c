@@ -1,8 +1,8 @@
 /* POST /v1/attention/merge. */
 #include "api/job_operations.h"
 
-#include "api/json/array.h"
 #include "api/request/merge_request.h"
+#include "api/writing/array.h"
 
 static struct merge_request *state_of(struct job *job)
 {

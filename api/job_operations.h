@@ -6,7 +6,7 @@
 #include "api/json/document.h"
 #include "api/price.h"
 #include "api/request/option.h"
-#include "core/arena.h"
+#include "core/tensor/arena.h"
 
 struct job_operations;
 

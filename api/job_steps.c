@@ -3,8 +3,8 @@
 
 #include "api/reply/reply_json.h"
 #include "api/request/options.h"
+#include "core/backward/embedding.h"
 #include "core/cost.h"
-#include "core/embedding.h"
 
 #include <stdio.h>
 #include <string.h>

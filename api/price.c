@@ -2,9 +2,9 @@
 #include "api/price.h"
 
 #include "api/explain/explain_gradient.h"
-#include "api/json/array.h"
 #include "api/text/query_steps.h"
-#include "core/backward_way.h"
+#include "api/writing/array.h"
+#include "core/backward/backward_way.h"
 
 #include <math.h>
 

@@ -5,13 +5,13 @@
 #ifndef CORE_ATTENTION_H
 #define CORE_ATTENTION_H
 
-#include "core/arena.h"
 #include "core/cache/latent.h"
 #include "core/cache/quantize.h"
 #include "core/mask.h"
-#include "core/pool.h"
 #include "core/quantity.h"
 #include "core/request.h"
+#include "core/tensor/arena.h"
+#include "core/tensor/pool.h"
 
 #include <stdatomic.h>
 

@@ -1,10 +1,10 @@
 /* Resolving a request: everything that does not fit is refused here. */
 #include "core/attention.h"
 
-#include "core/blas.h"
+#include "core/forward/rows.h"
 #include "core/inputs_check.h"
-#include "core/rows.h"
-#include "core/shape_error.h"
+#include "core/tensor/blas.h"
+#include "core/tensor/shape_error.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define CORE_INPUTS_CHECK_H
 
 #include "core/attention.h"
-#include "core/shape_error.h"
+#include "core/tensor/shape_error.h"
 
 /* Sets batch, heads, widths and views from the tensors of the request's form; false with ERROR_INVALID where the
  * tensors do not fit one another. */

@@ -2,8 +2,8 @@
 #ifndef CORE_MASK_H
 #define CORE_MASK_H
 
-#include "core/arena.h"
 #include "core/request.h"
+#include "core/tensor/arena.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include "core/cache/latent.h"
 #include "core/cache/precision.h"
 #include "core/cache/quantize.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 #include <stdbool.h>
 #include <stddef.h>

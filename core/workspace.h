@@ -3,8 +3,8 @@
 #ifndef CORE_WORKSPACE_H
 #define CORE_WORKSPACE_H
 
-#include "core/arena.h"
-#include "core/pool.h"
+#include "core/tensor/arena.h"
+#include "core/tensor/pool.h"
 
 /* Zero-initialise. */
 struct workspace {

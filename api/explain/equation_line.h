@@ -2,8 +2,8 @@
 #ifndef API_EXPLAIN_EQUATION_LINE_H
 #define API_EXPLAIN_EQUATION_LINE_H
 
+#include "api/layout/equation.h"
 #include "api/numbers/buffer.h"
-#include "api/text/equation.h"
 
 #define EQUATION_LINE_NAME 14 /* columns of the name: "contribution" and two spaces */
 

@@ -4,8 +4,8 @@
 #include "api/explain/explain_gradient.h"
 #include "api/explain/explain_text.h"
 #include "api/explain/mask_reason.h"
-#include "api/json/array.h"
 #include "api/text/query_steps.h"
+#include "api/writing/array.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 
 #include "api/request/limits.h"
 #include "api/request/options.h"
-#include "core/arena.h"
-#include "core/backward.h"
+#include "core/backward/backward.h"
+#include "core/tensor/arena.h"
 
 /* Refuses a cell outside the shape. */
 bool explain_check(const struct options *options, const struct attention *a, struct error *err);

@@ -2,7 +2,7 @@
 #ifndef API_EXPLAIN_EXPLAIN_GRADIENT_H
 #define API_EXPLAIN_EXPLAIN_GRADIENT_H
 
-#include "core/backward.h"
+#include "core/backward/backward.h"
 
 struct explain_gradient {
     bool there;   /* the request has backward */

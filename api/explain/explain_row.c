@@ -1,8 +1,8 @@
 /* Terms of a row. */
 #include "api/explain/explain_row.h"
 
+#include "api/layout/wrapped_line.h"
 #include "api/numbers/decimal_text.h"
-#include "api/text/wrapped_line.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 
 #include "api/explain/equation_line.h"
 #include "api/explain/explain_row.h"
+#include "api/layout/token_label.h"
 #include "api/numbers/decimal_text.h"
 #include "api/text/query_arithmetic.h"
-#include "api/text/token_label.h"
 
 #include <math.h>
 #include <stdlib.h>

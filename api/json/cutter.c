@@ -1,9 +1,9 @@
 /* Cutting matrices out of a JSON text. */
 #include "api/json/cutter.h"
 #include "api/json/matrix.h"
-#include "api/json/writer.h"
 #include "api/numbers/base64.h"
 #include "api/numbers/space.h"
+#include "api/writing/writer.h"
 
 #include <string.h>
 

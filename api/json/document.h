@@ -4,9 +4,9 @@
 
 #include "api/json/read_context.h"
 #include "api/numbers/buffer.h"
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/tensor.h"
+#include "core/tensor/arena.h"
+#include "core/tensor/error.h"
+#include "core/tensor/tensor.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #define API_JSON_MATRIX_READER_H
 
 #include "api/json/document.h"
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 
 #define MATRIX_SMALL 2048 /* numbers; up to this a copy is cheaper than a block of pages */
 

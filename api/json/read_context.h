@@ -2,7 +2,7 @@
 #ifndef API_JSON_READ_CONTEXT_H
 #define API_JSON_READ_CONTEXT_H
 
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 
 #include <stdatomic.h>
 

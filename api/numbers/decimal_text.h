@@ -2,7 +2,7 @@
 #ifndef API_NUMBERS_DECIMAL_TEXT_H
 #define API_NUMBERS_DECIMAL_TEXT_H
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* What each example teaches; its body is a file of examples/. */
 #include "api/openapi/examples.h"
 
-#include "api/json/writer.h"
+#include "api/writing/writer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Schemas of requests: what a table says, in JSON Schema. */
 #include "api/openapi/schema.h"
 
+#include "api/decode/read_packed.h"
+#include "api/decode/read_seeded.h"
 #include "api/openapi/schema_reference.h"
 #include "api/openapi/schema_type.h"
-#include "api/request/read_packed.h"
-#include "api/request/read_seeded.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef API_OPENAPI_SCHEMA_H
 #define API_OPENAPI_SCHEMA_H
 
-#include "api/json/writer.h"
 #include "api/request/option.h"
+#include "api/writing/writer.h"
 
 /* Each writes members of components/schemas: a table (with the members of its base) and those inside it (not those of
  * its base); the tensors that they refer to. */

@@ -2,7 +2,7 @@
 #ifndef API_OPENAPI_SCHEMA_REFERENCE_H
 #define API_OPENAPI_SCHEMA_REFERENCE_H
 
-#include "api/json/writer.h"
+#include "api/writing/writer.h"
 
 /* {"$ref":"#/components/schemas/NAME"} as a value; its member, in an open object. */
 void schema_reference(struct writer *w, const char *name);

@@ -2,7 +2,7 @@
 #ifndef API_OPENAPI_SCHEMA_REPLY_H
 #define API_OPENAPI_SCHEMA_REPLY_H
 
-#include "api/json/writer.h"
+#include "api/writing/writer.h"
 
 /* Members of components/schemas: AttentionReply, ExplainReply, MergeReply, Problem. */
 void schema_replies(struct writer *w);

@@ -2,8 +2,8 @@
 #ifndef API_OPENAPI_SCHEMA_TYPE_H
 #define API_OPENAPI_SCHEMA_TYPE_H
 
-#include "api/json/writer.h"
 #include "api/request/option.h"
+#include "api/writing/writer.h"
 
 /* Members ("type", "enum", "minimum", "$ref" ...) of an open object. */
 void schema_type(struct writer *w, const struct option *option);

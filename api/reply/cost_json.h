@@ -2,7 +2,7 @@
 #ifndef API_REPLY_COST_JSON_H
 #define API_REPLY_COST_JSON_H
 
-#include "api/json/writer.h"
+#include "api/writing/writer.h"
 #include "core/cost.h"
 
 /* Writes {"request":{..},"multi_head":{..},"grouped_query":{..},"multi_query":{..},"latent":{..}}, each with heads,

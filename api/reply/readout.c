@@ -1,8 +1,8 @@
 /* Logits, their softmax, their order. */
 #include "api/reply/readout.h"
 
-#include "api/json/array.h"
-#include "core/blas.h"
+#include "api/writing/array.h"
+#include "core/tensor/blas.h"
 
 #include <math.h>
 #include <stdlib.h>

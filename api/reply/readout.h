@@ -2,10 +2,10 @@
 #ifndef API_REPLY_READOUT_H
 #define API_REPLY_READOUT_H
 
-#include "api/json/writer.h"
 #include "api/request/options.h"
-#include "core/arena.h"
+#include "api/writing/writer.h"
 #include "core/attention.h"
+#include "core/tensor/arena.h"
 
 /* What leaves words out, in this order: each has a probability of its own after it. */
 enum readout_stage {

@@ -7,8 +7,8 @@
 #include "api/reply/skeleton.h"
 #include "api/reply/way_back.h"
 #include "api/request/limits.h"
-#include "core/arena.h"
 #include "core/cache/compare.h"
+#include "core/tensor/arena.h"
 
 /* Up to so many numbers a reply is computed whole and is one block; beyond, [n][m] quantities are computed again block
  * by block while they are encoded, so that memory does not depend on the size of the reply. */

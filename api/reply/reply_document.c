@@ -1,8 +1,8 @@
 /* The rows of documents. */
 #include "api/reply/reply_document.h"
 
-#include "api/json/array.h"
 #include "api/reply/cost_json.h"
+#include "api/writing/array.h"
 
 #include <math.h>
 #include <string.h>

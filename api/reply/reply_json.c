@@ -1,9 +1,9 @@
 /* Rows as nested arrays or base64. */
 #include "api/reply/reply_json.h"
 
-#include "api/json/array.h"
 #include "api/numbers/base64.h"
 #include "api/reply/section_rows.h"
+#include "api/writing/array.h"
 
 #define USUAL_NUMBER 16 /* bytes of one with its comma */
 

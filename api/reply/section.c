@@ -1,8 +1,8 @@
 /* Planning a reply: which sections, the axes of each, its blocks. */
 #include "api/reply/section.h"
 
-#include "api/json/array.h"
 #include "api/reply/reply_document.h"
+#include "api/writing/array.h"
 
 #include <string.h>
 

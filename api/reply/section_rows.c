@@ -1,7 +1,7 @@
 /* Fetching rows. */
 #include "api/reply/section_rows.h"
 
-#include "api/json/array.h"
+#include "api/writing/array.h"
 
 #include <stdlib.h>
 

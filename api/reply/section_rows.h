@@ -3,7 +3,7 @@
 #define API_REPLY_SECTION_ROWS_H
 
 #include "api/reply/section.h"
-#include "core/backward.h"
+#include "core/backward/backward.h"
 
 /* Reads rows of one section; keeps what it has computed last. One thread each. Initialise with a and section (and
  * `weights` when those of the whole request are in memory); end with section_rows_close. */

@@ -1,9 +1,9 @@
 /* Head members, names, brackets. */
 #include "api/reply/skeleton.h"
 
-#include "api/json/array.h"
-#include "api/json/writer.h"
 #include "api/reply/reply_document.h"
+#include "api/writing/array.h"
+#include "api/writing/writer.h"
 
 #include <string.h>
 

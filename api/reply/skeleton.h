@@ -3,7 +3,7 @@
 #define API_REPLY_SKELETON_H
 
 #include "api/reply/section.h"
-#include "core/arena.h"
+#include "core/tensor/arena.h"
 
 /* What stands before and after the numbers of each section of a list. */
 struct skeleton_text {

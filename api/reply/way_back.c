@@ -2,7 +2,7 @@
 #include "api/reply/way_back.h"
 
 #include "api/request/backward_check.h"
-#include "core/loss.h"
+#include "core/backward/loss.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #define API_REPLY_WAY_BACK_H
 
 #include "api/reply/section.h"
-#include "core/arena.h"
-#include "core/backward.h"
+#include "core/backward/backward.h"
+#include "core/tensor/arena.h"
 
 struct way_back {
     struct backward core;

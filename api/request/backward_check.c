@@ -2,8 +2,8 @@
 #include "api/request/backward_check.h"
 
 #include "api/request/json_path.h"
-#include "core/gradient.h"
-#include "core/loss.h"
+#include "core/backward/gradient.h"
+#include "core/backward/loss.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 /* After attention_check: exactly one start, its shape and range, words that are tokens, a step that has a way back. */
 bool backward_check(const struct options *options, const struct attention *a, struct error *err);
 
-/* The column of each row's target (core/loss.h) of a checked request. */
+/* The column of each row's target (core/backward/loss.h) of a checked request. */
 void backward_targets(const struct options *options, size_t rows, size_t *target);
 
 #endif

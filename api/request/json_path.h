@@ -2,7 +2,7 @@
 #ifndef API_REQUEST_JSON_PATH_H
 #define API_REQUEST_JSON_PATH_H
 
-#include "core/error.h"
+#include "core/tensor/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Merging partial results. */
 #include "api/request/merge_request.h"
 
-#include "api/json/array.h"
+#include "api/writing/array.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -2,12 +2,12 @@
 #ifndef API_REQUEST_MERGE_REQUEST_H
 #define API_REQUEST_MERGE_REQUEST_H
 
-#include "api/json/style.h"
 #include "api/numbers/buffer.h"
 #include "api/request/limits.h"
 #include "api/request/option.h"
-#include "core/arena.h"
-#include "core/merge.h"
+#include "api/writing/style.h"
+#include "core/forward/merge.h"
+#include "core/tensor/arena.h"
 
 struct merge_request {
     enum dtype dtype;

@@ -2,9 +2,9 @@
 #ifndef API_REQUEST_OPTIONS_H
 #define API_REQUEST_OPTIONS_H
 
-#include "api/json/style.h"
 #include "api/request/include.h"
 #include "api/request/option.h"
+#include "api/writing/style.h"
 #include "core/cost.h"
 #include "core/request.h"
 

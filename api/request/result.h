@@ -3,7 +3,7 @@
 #ifndef API_REQUEST_RESULT_H
 #define API_REQUEST_RESULT_H
 
-#include "core/gradient.h"
+#include "core/backward/gradient.h"
 
 #include <stdbool.h>
 #include <stddef.h>

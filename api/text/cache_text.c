@@ -1,7 +1,7 @@
 /* Tables of codes and scales, lines of what is lost. */
 #include "api/text/cache_text.h"
 
-#include "api/text/text_table.h"
+#include "api/layout/text_table.h"
 
 #include <math.h>
 #include <stdio.h>

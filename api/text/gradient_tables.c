@@ -1,9 +1,9 @@
 /* Tables of any rank: the last two axes are a grid, those before it are told above it. */
 #include "api/text/gradient_tables.h"
 
-#include "api/json/array.h"
+#include "api/layout/text_table.h"
 #include "api/reply/section_rows.h"
-#include "api/text/text_table.h"
+#include "api/writing/array.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* Rows times columns. */
 #include "api/text/projection_text.h"
 
+#include "api/layout/equation.h"
+#include "api/layout/token_label.h"
+#include "api/layout/wrapped_line.h"
 #include "api/numbers/decimal_text.h"
-#include "api/text/equation.h"
-#include "api/text/token_label.h"
-#include "api/text/wrapped_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>

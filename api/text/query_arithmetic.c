@@ -1,10 +1,10 @@
 /* Worked examples. */
 #include "api/text/query_arithmetic.h"
 
-#include "api/text/equation.h"
+#include "api/layout/equation.h"
+#include "api/layout/text_table.h"
+#include "api/layout/wrapped_line.h"
 #include "api/text/step_formula.h"
-#include "api/text/text_table.h"
-#include "api/text/wrapped_line.h"
 
 #include <math.h>
 #include <stdio.h>

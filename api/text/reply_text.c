@@ -1,12 +1,12 @@
 /* Pages of tables: head by head, each section a grid, then softmax and mix of each query. */
 #include "api/text/reply_text.h"
 
+#include "api/layout/equation.h"
+#include "api/layout/text_table.h"
 #include "api/text/cache_text.h"
-#include "api/text/equation.h"
 #include "api/text/gradient_tables.h"
 #include "api/text/projection_text.h"
 #include "api/text/section_table.h"
-#include "api/text/text_table.h"
 #include "core/cost.h"
 
 #include <stdio.h>

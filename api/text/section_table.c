@@ -1,9 +1,9 @@
 /* Sections as grids. */
 #include "api/text/section_table.h"
 
+#include "api/layout/text_table.h"
 #include "api/reply/section_rows.h"
 #include "api/text/step_formula.h"
-#include "api/text/text_table.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* Comparing block by block. */
 #include "core/cache/compare.h"
 
-#include "core/overflow.h"
-#include "core/rows.h"
+#include "core/forward/overflow.h"
+#include "core/forward/rows.h"
 #include "core/workspace.h"
 
 #include <math.h>

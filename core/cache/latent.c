@@ -2,9 +2,9 @@
 #include "core/cache/latent.h"
 
 #include "core/attention.h"
-#include "core/overflow.h"
-#include "core/projection.h"
+#include "core/forward/overflow.h"
 #include "core/rope.h"
+#include "core/tensor/projection.h"
 
 #include <math.h>
 #include <string.h>

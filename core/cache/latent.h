@@ -9,9 +9,9 @@
 #ifndef CORE_CACHE_LATENT_H
 #define CORE_CACHE_LATENT_H
 
-#include "core/arena.h"
-#include "core/pool.h"
-#include "core/tensor.h"
+#include "core/tensor/arena.h"
+#include "core/tensor/pool.h"
+#include "core/tensor/tensor.h"
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* Products with transposes, the norm and the rotation undone. */
 #include "core/cache/latent_backward.h"
 
-#include "core/blas.h"
 #include "core/cache/latent.h"
 #include "core/rope.h"
+#include "core/tensor/blas.h"
 
 #include <math.h>
 #include <string.h>

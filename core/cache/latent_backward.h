@@ -2,7 +2,7 @@
 #ifndef CORE_CACHE_LATENT_BACKWARD_H
 #define CORE_CACHE_LATENT_BACKWARD_H
 
-#include "core/backward_way.h"
+#include "core/backward/backward_way.h"
 
 /* dk_C and dk_R = sum of the heads' are the two parts of dk; dc = dk_C W_uk^T + dv W_uv^T, dW_uk = c^T dk_C, dW_uv =
  * c^T dv; with norm rms, x the row, g its gain and r = sqrt(mean(x^2) + epsilon): dg = sum of dc x / r, dx = (g dc - x

@@ -2,7 +2,7 @@
 #include "core/attention.h"
 #include "core/cache/latent.h"
 #include "core/inputs_check.h"
-#include "core/shape_error.h"
+#include "core/tensor/shape_error.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "core/cache/precision.h"
 
 #include "core/attention.h"
-#include "core/rows.h"
+#include "core/forward/rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef CORE_CACHE_PRECISION_H
 #define CORE_CACHE_PRECISION_H
 
-#include "core/arena.h"
-#include "core/format.h"
-#include "core/tensor.h"
+#include "core/tensor/arena.h"
+#include "core/tensor/format.h"
+#include "core/tensor/tensor.h"
 
 struct attention;
 

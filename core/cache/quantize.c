@@ -3,7 +3,7 @@
 
 #include "core/cache/centroids.h"
 #include "core/cache/rotation.h"
-#include "core/format.h"
+#include "core/tensor/format.h"
 #include "core/workspace.h"
 
 #include <math.h>

@@ -9,9 +9,9 @@
 #ifndef CORE_CACHE_QUANTIZE_H
 #define CORE_CACHE_QUANTIZE_H
 
-#include "core/arena.h"
-#include "core/pool.h"
-#include "core/tensor.h"
+#include "core/tensor/arena.h"
+#include "core/tensor/pool.h"
+#include "core/tensor/tensor.h"
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 #ifndef CORE_CACHE_ROTATION_H
 #define CORE_CACHE_ROTATION_H
 
-#include "core/arena.h"
-#include "core/normal.h"
+#include "core/tensor/arena.h"
+#include "core/tensor/normal.h"
 
 /* R [width][width]: `rows` row-major, and the same by columns. */
 struct rotation {

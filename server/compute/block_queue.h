@@ -3,7 +3,7 @@
 #ifndef SERVER_COMPUTE_BLOCK_QUEUE_H
 #define SERVER_COMPUTE_BLOCK_QUEUE_H
 
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* Replies in blocks. */
 #include "server/compute/stream.h"
 
+#include "server/coding/content_packing.h"
 #include "server/compute/block_queue.h"
-#include "server/http/content_packing.h"
 #include "server/listen/connections.h"
 #include "server/service/service.h"
 #include "server/watch/clock.h"

@@ -4,7 +4,7 @@
 #define SERVER_COMPUTE_STREAM_H
 
 #include "api/job.h"
-#include "server/http/content_encoding.h"
+#include "server/coding/content_encoding.h"
 
 #include <microhttpd.h>
 #include <stdatomic.h>

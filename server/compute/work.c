@@ -1,9 +1,9 @@
 /* A computation between a connection and the pool. */
 #include "server/compute/work.h"
 
-#include "api/json/indent.h"
+#include "api/writing/indent.h"
 
-#include "server/http/content_packing.h"
+#include "server/coding/content_packing.h"
 #include "server/http/request_id.h"
 #include "server/service/service.h"
 #include "server/watch/clock.h"

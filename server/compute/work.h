@@ -5,7 +5,7 @@
 
 #include "api/job.h"
 #include "api/numbers/buffer.h"
-#include "server/http/content_encoding.h"
+#include "server/coding/content_encoding.h"
 #include "server/http/problem.h"
 #include "server/listen/connections.h"
 

@@ -2,8 +2,8 @@
 #include "server/config/version.h"
 
 #include "api/json/jansson_start.h"
-#include "core/blas.h"
-#include "core/simd.h"
+#include "core/simd/simd.h"
+#include "core/tensor/blas.h"
 
 #include <microhttpd.h>
 #include <stdint.h>

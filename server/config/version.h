@@ -12,8 +12,8 @@ const char *version_json(void);
 const char *version_blas(void);
 const char *version_kernel(void);
 
-/* Why it is that one: OpenBLAS took it, the operator set it, or the program did (server/run/kernel.h), which then has
- * left the name of OpenBLAS's own choice in the environment. */
+/* Why it is that one: OpenBLAS took it, the operator set it, or the program did (server/machine/kernel.h), which then
+ * has left the name of OpenBLAS's own choice in the environment. */
 #define VERSION_KERNEL_VARIABLE "ATTENTIOND_KERNEL"
 #define VERSION_KERNEL_TEXT 160
 const char *version_kernel_reason(char out[VERSION_KERNEL_TEXT]);

@@ -1,12 +1,12 @@
 /* Judging the head of a request. */
 #include "server/exchange/admission.h"
 
+#include "server/coding/content_encoding.h"
+#include "server/coding/media_type.h"
 #include "server/exchange/request.h"
-#include "server/http/content_encoding.h"
-#include "server/http/keys.h"
-#include "server/http/media_type.h"
 #include "server/listen/client_limits.h"
 #include "server/listen/connections.h"
+#include "server/service/keys.h"
 #include "server/service/service.h"
 
 #include <math.h>

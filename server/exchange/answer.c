@@ -1,7 +1,7 @@
 /* Sending replies. */
 #include "server/exchange/answer.h"
 
-#include "api/json/indent.h"
+#include "api/writing/indent.h"
 
 #include "server/compute/stream.h"
 #include "server/exchange/request.h"

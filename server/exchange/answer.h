@@ -3,7 +3,7 @@
 #define SERVER_EXCHANGE_ANSWER_H
 
 #include "api/numbers/buffer.h"
-#include "server/http/content_encoding.h"
+#include "server/coding/content_encoding.h"
 #include "server/http/reply_head.h"
 
 #include <microhttpd.h>

@@ -1,9 +1,9 @@
 /* Sending pages. */
 #include "server/exchange/answer_page.h"
 
+#include "server/coding/content_packing.h"
+#include "server/coding/media_type.h"
 #include "server/exchange/request.h"
-#include "server/http/content_packing.h"
-#include "server/http/media_type.h"
 #include "server/service/page_cache.h"
 #include "server/service/pages.h"
 #include "server/service/service.h"

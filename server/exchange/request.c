@@ -1,7 +1,7 @@
 /* Requests: where they go, who asks. */
 #include "server/exchange/request.h"
 
-#include "server/http/media_type.h"
+#include "server/coding/media_type.h"
 #include "server/listen/client_limits.h"
 #include "server/listen/connections.h"
 #include "server/service/pages.h"

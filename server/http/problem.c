@@ -1,7 +1,7 @@
 /* Refusals and their text. */
 #include "server/http/problem.h"
 
-#include "api/json/writer.h"
+#include "api/writing/writer.h"
 #include "server/http/problem_cause.h"
 
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #define SERVER_HTTP_PROBLEM_H
 
 #include "api/numbers/buffer.h"
-#include "core/error.h"
+#include "core/tensor/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* Heads of replies. */
 #include "server/http/reply_head.h"
 
+#include "server/coding/content_encoding.h"
 #include "server/config/settings.h"
-#include "server/http/content_encoding.h"
 #include "server/http/cors.h"
 
 #include <stdio.h>

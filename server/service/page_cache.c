@@ -1,7 +1,7 @@
 /* Pages made once. */
 #include "server/service/page_cache.h"
 
-#include "server/http/content_packing.h"
+#include "server/coding/content_packing.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define SERVER_SERVICE_PAGE_CACHE_H
 
 #include "api/numbers/buffer.h"
-#include "server/http/content_encoding.h"
+#include "server/coding/content_encoding.h"
 
 #include <stdbool.h>
 

@@ -1,13 +1,13 @@
 /* Links, health and information. */
 #include "server/service/pages.h"
 
-#include "api/json/writer.h"
 #include "api/openapi/examples.h"
 #include "api/openapi/openapi.h"
+#include "api/writing/writer.h"
 #include "server/config/version.h"
-#include "server/http/asset.h"
 #include "server/http/problem.h"
 #include "server/listen/connections.h"
+#include "server/service/asset.h"
 #include "server/service/metrics.h"
 #include "server/service/service.h"
 

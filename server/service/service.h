@@ -4,7 +4,7 @@
 #define SERVER_SERVICE_SERVICE_H
 
 #include "api/request/limits.h"
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 #include "server/config/proxies.h"
 #include "server/config/settings.h"
 #include "server/watch/budget.h"

@@ -1,8 +1,8 @@
 /* The log: lines gather in memory, a thread writes them; what is lost is counted and said as soon as it can be. */
 #include "server/watch/log.h"
 
-#include "api/json/writer.h"
 #include "api/numbers/buffer.h"
+#include "api/writing/writer.h"
 #include "server/watch/log_line.h"
 #include "server/watch/printable.h"
 

@@ -1,7 +1,7 @@
 /* Bodies in, replies out. */
 #include "tests/api/exchange.h"
 
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 
 #include <check.h>
 #include <math.h>

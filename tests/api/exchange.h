@@ -3,7 +3,7 @@
 #define TESTS_API_EXCHANGE_H
 
 #include "api/job.h"
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 
 #include <jansson.h>
 #include <stdbool.h>

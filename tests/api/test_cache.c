@@ -1,6 +1,6 @@
 /* Latent attention, quantised caches and emulated precision as requests: replies against the published vectors, text,
  * refusals. */
-#include "core/format.h"
+#include "core/tensor/format.h"
 #include "tests/api/exchange.h"
 
 #include <check.h>

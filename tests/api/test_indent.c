@@ -1,6 +1,6 @@
 /* JSON with line ends: the same document, and as it should look. */
-#include "api/json/indent.h"
 #include "api/openapi/openapi.h"
+#include "api/writing/indent.h"
 
 #include <check.h>
 #include <jansson.h>

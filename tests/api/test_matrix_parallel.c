@@ -1,7 +1,7 @@
 /* Long matrices read by several threads: what one thread reads, and the same refusals at the same places. */
 #include "api/json/document.h"
 #include "api/numbers/buffer.h"
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 #include "tests/api/number_check.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
 #include "tests/api/exchange.h"
 
 #include "api/numbers/base64.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 #include <check.h>
 #include <math.h>

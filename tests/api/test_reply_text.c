@@ -1,7 +1,7 @@
 /* Replies in plain text: the numbers of the worked examples, alignment, truthful elision, labels as data. */
 #include "tests/api/exchange.h"
 
-#include "api/text/token_label.h"
+#include "api/layout/token_label.h"
 
 #include <check.h>
 #include <stdio.h>

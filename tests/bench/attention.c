@@ -3,9 +3,9 @@
  * GFLOP/s (4 h n n d operations), that over sgemm's at 2048^3, the time of the causal mask over that without, and how
  * many times as fast two threads are; then how many times as fast as SDPA on one thread, SDPA's own causal ratio, and
  * two threads over the better of SDPA's one and two. Usage: attention [n d [heads]] */
-#include "core/backward.h"
-#include "core/blas.h"
-#include "core/simd.h"
+#include "core/backward/backward.h"
+#include "core/simd/simd.h"
+#include "core/tensor/blas.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "api/json/document.h"
 #include "api/numbers/base64.h"
 #include "api/numbers/number.h"
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 
 #include <fcntl.h>
 #include <spawn.h>

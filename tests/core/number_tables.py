@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes number_tables.h beside this file: what NumPy and ml_dtypes (both from PyPI) say of the numbers in core/normal.h
-and core/format.h."""
+"""Writes number_tables.h beside this file: what NumPy and ml_dtypes (both from PyPI) say of the numbers in core/tensor/normal.h
+and core/tensor/format.h."""
 import os
 
 import ml_dtypes

@@ -4,7 +4,7 @@
 #ifndef TESTS_CORE_REFERENCE_STEP_H
 #define TESTS_CORE_REFERENCE_STEP_H
 
-#include "core/gradient.h"
+#include "core/backward/gradient.h"
 #include "tests/core/reference.h"
 
 #define REFERENCE_STEP 1e-30

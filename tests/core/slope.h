@@ -2,7 +2,7 @@
 #ifndef TESTS_CORE_SLOPE_H
 #define TESTS_CORE_SLOPE_H
 
-#include "core/backward.h"
+#include "core/backward/backward.h"
 #include "tests/core/trial.h"
 
 struct slope {

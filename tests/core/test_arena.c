@@ -1,5 +1,5 @@
 /* Arena: limit, alignment, contents across growth, and room that comes back. */
-#include "core/arena.h"
+#include "core/tensor/arena.h"
 
 #include <check.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Attention against the numbers of the contract and against the reference, over every layout, mask and option. */
 #include "core/attention.h"
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 #include "tests/core/trial.h"
 
 #include <check.h>

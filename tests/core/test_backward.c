@@ -1,5 +1,5 @@
 /* The way back against complex steps, over every layout, mask and option; its identities; the numbers of the design. */
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 #include "tests/core/reference_step.h"
 #include "tests/core/slope.h"
 

@@ -1,7 +1,7 @@
 /* The numbers depend on the request alone: not on workers, not on what is wanted; and nothing hidden leaks into them.
  */
 #include "core/attention.h"
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 #include "tests/core/trial.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* Matrix products against the plain loop. */
 #include "core/attention.h"
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 #include "tests/core/draw.h"
 #include "tests/core/reference.h"
 #include "tests/core/trial.h"

@@ -1,5 +1,5 @@
 /* Which kernel of OpenBLAS is better than the one it took. */
-#include "core/blas_kernel.h"
+#include "core/tensor/blas_kernel.h"
 
 #include <check.h>
 #include <stddef.h>

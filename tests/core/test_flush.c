@@ -1,7 +1,7 @@
 /* Subnormal numbers: large heads take them for 0, nobody else does, and no thread stays that way. */
 #include "core/attention.h"
-#include "core/blas.h"
-#include "core/flush.h"
+#include "core/forward/flush.h"
+#include "core/tensor/blas.h"
 #include "tests/core/trial.h"
 
 #include <check.h>

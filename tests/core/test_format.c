@@ -1,6 +1,6 @@
 /* Seeded numbers, and rounding to the formats of kernels, against what NumPy and ml_dtypes say (number_tables.py). */
-#include "core/format.h"
-#include "core/normal.h"
+#include "core/tensor/format.h"
+#include "core/tensor/normal.h"
 #include "tests/core/number_tables.h"
 
 #include <check.h>

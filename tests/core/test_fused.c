@@ -1,6 +1,6 @@
 /* Requests past the size where the matrix of weights is no longer kept: tiles, split keys, every option across them. */
 #include "core/attention.h"
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 #include "tests/core/trial.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* Multi-head latent attention: the published vector, both forms against plain loops, their past, their refusals. */
 #include "core/attention.h"
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 #include "tests/core/draw.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* Numbers near the end of the dtype: what overflows where it is visible is refused with the name of its step, on every
  * path, and nothing else is. */
 #include "core/attention.h"
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 #include "tests/core/trial.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Pool: every job and every task exactly once, slots apart, bounded queue, small jobs not behind large ones. */
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 
 #include <check.h>
 #include <pthread.h>

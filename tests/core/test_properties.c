@@ -1,6 +1,6 @@
 /* What must hold of attention whatever the numbers: each test has its mathematics above it. */
 #include "core/attention.h"
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 #include "tests/core/trial.h"
 
 #include <check.h>

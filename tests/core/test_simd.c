@@ -1,5 +1,5 @@
 /* The vector passes, of every instruction set that this machine runs. */
-#include "core/simd.h"
+#include "core/simd/simd.h"
 
 #include <check.h>
 #include <float.h>

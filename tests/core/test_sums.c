@@ -1,7 +1,7 @@
 /* Long rows of floats: sums err like sqrt(m) units at most, and an index stays exact. */
 #include "core/attention.h"
-#include "core/blas.h"
-#include "core/simd.h"
+#include "core/simd/simd.h"
+#include "core/tensor/blas.h"
 #include "tests/core/trial.h"
 
 #include <check.h>

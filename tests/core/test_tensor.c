@@ -1,5 +1,5 @@
 /* Views, and numbers of each type. */
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 #include <check.h>
 #include <math.h>

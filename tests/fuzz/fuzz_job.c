@@ -1,7 +1,7 @@
 /* Jobs: whatever the body, there is a refusal with words or a reply; a JSON reply is JSON, and the same in blocks as
  * whole. */
 #include "api/job.h"
-#include "core/blas.h"
+#include "core/tensor/blas.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  *     numbers [COUNT [FLOAT_STEP]]     default 100000000 and 1 (every float)
  */
 #include "api/numbers/number.h"
-#include "core/pool.h"
+#include "core/tensor/pool.h"
 #include "tests/api/number_check.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Keys, clients and traces without a process around them. */
 #include "server/config/address.h"
-#include "server/http/keys.h"
 #include "server/http/traceparent.h"
 #include "server/listen/client_limits.h"
+#include "server/service/keys.h"
 #include "server/service/page_cache.h"
 #include "server/watch/clock.h"
 

@@ -1,5 +1,5 @@
 /* Packing of texts and of streams in pieces, and who gets which coding. */
-#include "server/http/content_packing.h"
+#include "server/coding/content_packing.h"
 
 #include <check.h>
 #include <stdint.h>

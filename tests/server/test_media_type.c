@@ -1,5 +1,5 @@
 /* Media types and what a client accepts. */
-#include "server/http/media_type.h"
+#include "server/coding/media_type.h"
 
 #include <check.h>
 #include <stddef.h>

@@ -2,9 +2,9 @@
 #include "server/http/request_id.h"
 #include "server/listen/connections.h"
 #include "server/listen/listener.h"
-#include "server/run/cpu.h"
-#include "server/run/fit.h"
-#include "server/run/memory.h"
+#include "server/machine/cpu.h"
+#include "server/machine/fit.h"
+#include "server/machine/memory.h"
 #include "server/watch/budget.h"
 
 #include <check.h>

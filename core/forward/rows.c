@@ -1,0 +1,44 @@
+/* What the pipeline needs besides its arithmetic type. */
+#include "core/forward/rows.h"
+
+#include "core/tensor/normal.h"
+
+bool rows_are_small(const struct attention *a)
+{
+    size_t terms;
+    return size_multiply(a->queries, a->keys, &terms) && size_multiply(terms, a->d_k + a->d_v, &terms) &&
+           terms <= ROWS_SMALL_TERMS;
+}
+
+size_t rows_align(size_t size)
+{
+    return (size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+}
+
+/* What emulated precision needs besides. */
+static size_t emulation_scratch(const struct attention *a)
+{
+    size_t terms = a->keys > a->d_k ? a->keys : a->d_k;
+    return a->precision.on ? rows_align(terms * sizeof(double)) + 2 * rows_align(a->keys * sizeof(double)) : 0;
+}
+
+size_t rows_scratch(const struct attention *a)
+{
+    size_t count = attention_block(a, 0).count;
+    return rows_align(count * a->keys * dtype_size(a->dtype)) + rows_align(count * a->d_v * sizeof(double)) +
+           rows_align(count * a->d_v * dtype_size(a->dtype)) + rows_align(a->keys) + emulation_scratch(a);
+}
+
+void rows_run(const struct rows *rows, void *scratch)
+{
+    if (rows->a->dtype == DTYPE_FLOAT64)
+        rows_run_float64(rows, scratch);
+    else
+        rows_run_float32(rows, scratch);
+}
+
+double rows_dropout_uniform(int64_t seed, uint64_t index)
+{
+    uint64_t z = normal_mix((uint64_t)seed + (index + 1) * 0x9E3779B97F4A7C15U);
+    return (double)(z >> 11) * 0x1p-53;
+}
