@@ -2,6 +2,7 @@
 #include "tests/http/gauge.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,4 +36,18 @@ void gauge_await_below(const struct service *service, const char *name, double l
     for (double end = service_now() + PATIENCE; value >= limit && service_now() < end;)
         value = gauge_read(service, name);
     ck_assert_double_lt(value, limit);
+}
+
+size_t gauge_most_resident(const struct service *service)
+{
+    char line[256];
+    unsigned long kilobytes = 0;
+    snprintf(line, sizeof line, "/proc/%d/status", (int)service->pid);
+    FILE *file = fopen(line, "re");
+    ck_assert_ptr_nonnull(file);
+    while (kilobytes == 0 && fgets(line, sizeof line, file))
+        sscanf(line, "VmHWM: %lu kB", &kilobytes);
+    fclose(file);
+    ck_assert_uint_gt(kilobytes, 0);
+    return kilobytes * 1024;
 }

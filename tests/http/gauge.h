@@ -13,4 +13,7 @@ void gauge_await(const struct service *service, const char *line);
 /* Waits until the value behind `name` is less than `limit`. */
 void gauge_await_below(const struct service *service, const char *name, double limit);
 
+/* Bytes of memory that it has had at most at one time (VmHWM). */
+size_t gauge_most_resident(const struct service *service);
+
 #endif

@@ -20,17 +20,22 @@ static char *write_rows(char *at, size_t n, size_t width, unsigned seed)
     return at;
 }
 
-char *sample_square(size_t n, size_t width, const char *rest)
+char *sample_rows(size_t n, size_t m, size_t width, const char *rest)
 {
-    char *body = malloc(3 * n * (5 * width + 3) + strlen(rest) + 64);
+    char *body = malloc((n + 2 * m) * (5 * width + 3) + strlen(rest) + 64);
     ck_assert_ptr_nonnull(body);
     char *at = body;
     for (unsigned i = 0; i < 3; i++) {
         at += sprintf(at, "%c\"%c\":", i == 0 ? '{' : ',', "qkv"[i]);
-        at = write_rows(at, n, width, i + 1);
+        at = write_rows(at, i == 0 ? n : m, width, i + 1);
     }
     sprintf(at, ",%s}", rest);
     return body;
+}
+
+char *sample_square(size_t n, size_t width, const char *rest)
+{
+    return sample_rows(n, n, width, rest);
 }
 
 char *sample_slow(size_t n)

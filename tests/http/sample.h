@@ -15,6 +15,9 @@
  */
 char *sample_square(size_t n, size_t width, const char *rest);
 
+/* The same with `m` keys for `n` queries. */
+char *sample_rows(size_t n, size_t m, size_t width, const char *rest);
+
 /* About 2 n^2 (width + 20) operations before a reply of one number per query: n = 4096 takes a core some tenths of a
  * second. */
 char *sample_slow(size_t n);

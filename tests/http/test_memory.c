@@ -1,10 +1,12 @@
 /* Memory: what is spent is refused, what is used comes back. */
 #include "tests/http/client.h"
 #include "tests/http/gauge.h"
+#include "tests/http/packed.h"
 #include "tests/http/sample.h"
 #include "tests/http/wire.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +121,120 @@ START_TEST(large_document_goes_back_to_the_system)
     ck_assert_int_eq(service_stop(&service), 0);
 }
 END_TEST
+
+#define CLIENTS 8
+#define MIB ((size_t)1 << 20)
+/* What workers hold beside the settings: brief work between the tasks of a request, up to 16 MiB each, buffers of
+ * OpenBLAS, and what the allocator has not given back. */
+#define BESIDE (64 * MIB)
+
+/* Requests that take much more to answer than their bodies say. */
+struct demand {
+    const char *request_memory; /* the setting */
+    size_t limit;               /* the same in MiB */
+    size_t n, m, width;         /* 0: the packed one */
+    const char *rest;           /* members */
+    int status;                 /* of one alone */
+};
+
+static const struct demand demands[] = {
+    {"32M", 32, 2, 200000, 1, "\"include\":[\"weights\"]", 200},
+    {"16M", 16, 2, 200000, 1, "\"include\":[\"weights\",\"steps\"],\"dtype\":\"float32\"", 200},
+    {"32M", 32, 2, 40000, 8, "\"include\":[\"steps.products\"]", 200},
+    {"32M", 32, 16, 4096, 8, "\"include\":[\"steps.contributions\"]", 200},
+    {"32M", 32, 700, 700, 2, "\"include\":[\"steps\"]", 200},
+    {"32M", 32, 0, 0, 0, "", 413},
+    {"448M", 448, 0, 0, 0, "", 413},
+    {"448M", 448, 0, 0, 0, ",\"include\":[\"output\"]", 200},
+};
+
+static void write_ones(char **at, size_t count)
+{
+    for (size_t i = 0; i < count; i++, *at += 4)
+        memcpy(*at, i == 0 ? "[[1]" : ",[1]", 4);
+}
+
+/* 23 KB on the wire, 24 MB of text, 48 MB of numbers. */
+static struct bytes pack_long_context(const char *rest)
+{
+    enum { ROWS = 32, CONTEXT = 6000000 };
+    char *text = malloc((size_t)4 * (ROWS + CONTEXT) + 256);
+    ck_assert_ptr_nonnull(text);
+    char *at = text;
+    at += sprintf(at, "{\"w_q\":[[1]],\"w_k\":[[1]],\"w_v\":[[1]],\"variant\":\"linear\",\"x\":");
+    write_ones(&at, ROWS);
+    at += sprintf(at, "],\"context\":");
+    write_ones(&at, CONTEXT);
+    at += sprintf(at, "]%s}", rest);
+    struct bytes packed = packed_make(text, (size_t)(at - text), PACKED_GZIP);
+    free(text);
+    return packed;
+}
+
+static struct bytes write_demand(const struct demand *demand)
+{
+    if (demand->n == 0)
+        return pack_long_context(demand->rest);
+    char *body = sample_rows(demand->n, demand->m, demand->width, demand->rest);
+    return (struct bytes){.data = (unsigned char *)body, .length = strlen(body)};
+}
+
+struct asker {
+    const struct service *service;
+    struct client_request request;
+    long status;
+    pthread_t thread;
+};
+
+static void *ask_at_once(void *context)
+{
+    struct asker *asker = context;
+    struct client_reply reply = client_send(asker->service, &asker->request);
+    asker->status = reply.status;
+    client_free(&reply);
+    return NULL;
+}
+
+static void check_crowd(const struct service *service, const struct client_request *request, bool refused)
+{
+    struct asker askers[CLIENTS];
+    for (size_t i = 0; i < CLIENTS; i++) {
+        askers[i] = (struct asker){.service = service, .request = *request};
+        ck_assert_int_eq(pthread_create(&askers[i].thread, NULL, ask_at_once, &askers[i]), 0);
+    }
+    for (size_t i = 0; i < CLIENTS; i++) {
+        pthread_join(askers[i].thread, NULL);
+        long status = askers[i].status;
+        ck_assert_msg(status == (refused ? 413 : 200) || status == 503, "status %ld", status);
+    }
+}
+
+/* One alone, then many at once: answers or refusals, and never more memory than the settings add up to. */
+START_TEST(demands_stay_within_the_settings)
+{
+    const struct demand *demand = &demands[_i];
+    struct service service = service_start(
+        (const char *const[]){"--workers", "2", "--memory", "64M", "--request-memory", demand->request_memory, NULL});
+    size_t idle = gauge_most_resident(&service);
+    struct bytes body = write_demand(demand);
+    struct client_request request = {
+        .path = "/v1/attention", .body = (const char *)body.data, .length = body.length, .headers = {NULL}};
+    if (demand->n == 0)
+        request.headers[0] = "Content-Encoding: gzip";
+    struct client_reply reply = client_send(&service, &request);
+    ck_assert_msg(reply.status == demand->status, "%d: status %ld %.300s", _i, reply.status, reply.body);
+    client_free(&reply);
+    size_t alone = gauge_most_resident(&service);
+    check_crowd(&service, &request, demand->status == 413);
+    size_t most = gauge_most_resident(&service);
+    size_t beside = idle + 64 * MIB + BESIDE;
+    ck_assert_msg(alone <= beside + demand->limit * MIB, "%d: %zu bytes for one, idle %zu", _i, alone, idle);
+    ck_assert_msg(most <= beside + 2 * demand->limit * MIB, "%d: %zu bytes, idle %zu", _i, most, idle);
+    gauge_await(&service, "\nattnd_bytes_held 0\n");
+    free(body.data);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
 #endif
 
 Suite *memory_suite(void)
@@ -131,6 +247,7 @@ Suite *memory_suite(void)
     tcase_add_test(tests, nothing_grows_with_requests);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     tcase_add_test(tests, large_document_goes_back_to_the_system);
+    tcase_add_loop_test(tests, demands_stay_within_the_settings, 0, sizeof demands / sizeof *demands);
 #endif
     suite_add_tcase(suite, tests);
     return suite;

@@ -211,20 +211,6 @@ START_TEST(a_block_beyond_all_memory_is_413)
 END_TEST
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which keep what is freed */
-static size_t most_resident_bytes(const struct service *of)
-{
-    char line[256];
-    unsigned long kilobytes = 0;
-    snprintf(line, sizeof line, "/proc/%d/status", (int)of->pid);
-    FILE *file = fopen(line, "re");
-    ck_assert_ptr_nonnull(file);
-    while (kilobytes == 0 && fgets(line, sizeof line, file))
-        sscanf(line, "VmHWM: %lu kB", &kilobytes);
-    fclose(file);
-    ck_assert_uint_gt(kilobytes, 0);
-    return kilobytes * 1024;
-}
-
 /* What is charged, the two workers' own, and what the program has when nothing happens: no more, however many readers
  * stop, and all of it comes back. */
 START_TEST(readers_that_stop_stay_within_the_settings)
@@ -233,13 +219,13 @@ START_TEST(readers_that_stop_stay_within_the_settings)
     static struct wire wires[COUNT];
     struct service small =
         service_start((const char *const[]){"--workers", "2", "--memory", "64M", "--request-memory", "32M", NULL});
-    size_t idle = most_resident_bytes(&small);
+    size_t idle = gauge_most_resident(&small);
     for (size_t i = 0; i < COUNT; i++) {
         wires[i] = ask_for_weights(&small, "1.1", 2700);
         ck_assert_uint_eq(wire_take(&wires[i], 300, PATIENCE), 300);
     }
     gauge_await(&small, "\nattnd_workers_busy 0\n");
-    size_t most = most_resident_bytes(&small);
+    size_t most = gauge_most_resident(&small);
     ck_assert_msg(most < idle + MEMORY + 2 * REQUEST, "%zu bytes, idle %zu", most, idle);
     ck_assert_msg(most > idle + MEMORY / 4, "only %zu bytes, idle %zu: nothing was held", most, idle);
     for (size_t i = 0; i < COUNT; i++)
