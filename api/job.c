@@ -181,6 +181,11 @@ double job_room(const struct job *job)
     return (double)job_held(job) + price_sum(job->operations->price(job));
 }
 
+double job_lasting(const struct job *job)
+{
+    return (double)job_held(job) + job->operations->price(job).lasting;
+}
+
 size_t job_numbers(const struct job *job)
 {
     return job->operations->numbers(job);

@@ -49,6 +49,9 @@ double job_work(const struct job *job);
 /* At most how many bytes it takes: never more than limits->memory. */
 double job_room(const struct job *job);
 
+/* At least how many bytes it will hold when job_run has ended; asked before. */
+double job_lasting(const struct job *job);
+
 /* How many numbers the reply has. */
 size_t job_numbers(const struct job *job);
 

@@ -64,6 +64,12 @@ static double price_operands(const struct attention *a, bool shows_keys)
     return (double)dtype_size(a->dtype) * (numbers + count_quantized(a));
 }
 
+/* Latent and quantised ones go when they have been used. */
+static double price_lasting(const struct attention *a)
+{
+    return a->request->latent.on ? 0 : (double)dtype_size(a->dtype) * count_projected(a);
+}
+
 /* --- what is computed --- */
 
 static double price_output(const struct attention *a)
@@ -144,6 +150,7 @@ static double price_text(const struct reply *r, struct price_order order)
 struct price price_find(const struct reply *r, struct price_order order)
 {
     return (struct price){.operands = price_operands(r->a, order.shows_keys),
+                          .lasting = price_lasting(r->a),
                           .results = price_results(r),
                           .scratch = price_scratch(r->a),
                           .text = price_text(r, order)};

@@ -10,7 +10,8 @@ struct price {
     double operands; /* queries, keys and values made of others: projected, turned, joined, quantised */
     double results;
     double scratch;
-    double text; /* of a reply in one piece, and what is computed again for it */
+    double lasting; /* of the operands, at least: what stays to the end, whatever is asked for */
+    double text;    /* of a reply in one piece, and what is computed again for it */
 };
 
 /* Which parts of an answer are asked for. */

@@ -103,10 +103,15 @@ static bool write_whole(const struct reply *r, struct buffer *out)
     return true;
 }
 
+/* 0 before there is a skeleton. */
+static size_t measure_texts(const struct reply *r, size_t x)
+{
+    return r->skeleton.at ? r->skeleton.at[x].before_length + r->skeleton.at[x].after_length : 0;
+}
+
 static size_t measure_section(const struct reply *r, const struct section *s)
 {
-    size_t x = (size_t)(s - r->sections.at);
-    size_t texts = r->skeleton.at[x].before_length + r->skeleton.at[x].after_length;
+    size_t texts = measure_texts(r, (size_t)(s - r->sections.at));
     if (s->source == SECTION_NONE)
         return texts;
     const struct section_span span = section_block_rows(s, r->a, s->block_count - 1);

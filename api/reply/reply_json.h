@@ -7,7 +7,7 @@
 /* Writes what stands between the numbers of a computed reply: then blocks may be encoded. */
 bool reply_json_prepare(struct reply *reply, struct arena *arena, struct error *err);
 
-/* At most how many bytes a block has. */
+/* At most how many bytes a block has; before reply_json_prepare without what stands between the numbers. */
 size_t reply_json_room(const struct reply *reply);
 
 /* One of reply->blocks pieces; false when there is no memory. Any thread. */

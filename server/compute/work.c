@@ -116,16 +116,38 @@ static bool unpack(struct work *work, struct error *err)
     return false;
 }
 
-static bool decode(struct work *work, struct read_context means, struct error *err)
+static bool refuse_for_good(const struct work *work, double bytes, const char *reason, struct error *err)
+{
+    return error_set(err, ERROR_TOO_LARGE, "", "%s would take %.0f bytes; the limit is %zu (--memory).", reason, bytes,
+                     work->service->held.limit);
+}
+
+#define STREAM_REASON "This reply in blocks"
+
+/* What can never be sent is not computed. */
+static bool check_stream(const struct work *work, struct error *err)
+{
+    const struct job *job = work->result.job;
+    double bytes = job_blocks(job) == 1 ? 0 : job_lasting(job) + (double)job_block_room(job);
+    return bytes <= (double)work->service->held.limit || refuse_for_good(work, bytes, STREAM_REASON, err);
+}
+
+static bool read_job(struct work *work, struct read_context means, struct error *err)
 {
     const struct work_order *order = &work->order;
-    if (!work->result.job) {
-        if (order->coding != CONTENT_ENCODING_NONE && !unpack(work, err))
-            return false;
-        work->result.job = job_new(&work->service->limits, order->job, order->format, &work->body, means, err);
-    }
-    give_back(work);
+    work->result.job = job_new(&work->service->limits, order->job, order->format, &work->body, means, err);
+    if (work->result.job && !check_stream(work, err))
+        drop_job(&work->result);
     return work->result.job != NULL;
+}
+
+static bool decode(struct work *work, struct read_context means, struct error *err)
+{
+    if (!work->result.job && work->order.coding != CONTENT_ENCODING_NONE && !unpack(work, err))
+        return false;
+    bool good = work->result.job || read_job(work, means, err);
+    give_back(work);
+    return good;
 }
 
 /* What a job holds while no worker is at it counts for all requests together. */
@@ -133,8 +155,7 @@ static bool charge(struct work *work, size_t bytes, size_t *charged, const char 
 {
     struct budget *held = &work->service->held;
     if (bytes > held->limit)
-        return error_set(err, ERROR_TOO_LARGE, "", "%s would take %zu bytes; the limit is %zu (--memory).", reason,
-                         bytes, held->limit);
+        return refuse_for_good(work, (double)bytes, reason, err);
     if (!budget_take(held, bytes))
         return error_set(err, ERROR_MEMORY, "", "%s would take %zu bytes, which do not fit now.", reason, bytes);
     *charged = bytes;
@@ -144,7 +165,7 @@ static bool charge(struct work *work, size_t bytes, size_t *charged, const char 
 static bool charge_stream(struct work *work, struct error *err)
 {
     const struct job *job = work->result.job;
-    return charge(work, job_held(job) + job_block_room(job), &work->result.charged, "This reply in blocks", err);
+    return charge(work, job_held(job) + job_block_room(job), &work->result.charged, STREAM_REASON, err);
 }
 
 static void note_figures(struct work_result *result)

@@ -58,8 +58,10 @@ struct exchange exchange_run(const char *body, struct exchange_how how)
         job_new(&how.limits, how.kind, how.format, &text,
                 (struct read_context){.pool = how.pool, .memory = how.memory, .defaults = how.defaults}, &x.err);
     ck_assert_msg(!text.data, "the body is taken over and freed");
+    double lasting = job ? job_lasting(job) : 0;
     x.good = job && job_run(job, how.pool, NULL, &x.err);
     if (x.good) {
+        ck_assert_double_le(lasting, (double)job_held(job));
         collect(&x, job, how.pool);
         x.reply = json_loadb(x.text.data, x.text.length, JSON_REJECT_DUPLICATES, NULL);
         snprintf(x.media_type, sizeof x.media_type, "%s", job_media_type(job));

@@ -195,7 +195,7 @@ START_TEST(streams_that_nobody_reads_are_bounded)
 }
 END_TEST
 
-/* Trying again would not help. */
+/* Trying again would not help, and nothing is computed for it. */
 START_TEST(a_block_beyond_all_memory_is_413)
 {
     struct service small = service_start((const char *const[]){"--memory", "1M", NULL});
@@ -204,6 +204,9 @@ START_TEST(a_block_beyond_all_memory_is_413)
     json_t *problem = client_problem(&reply, 413);
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(problem, "detail")), "--memory"));
     json_decref(problem);
+    client_free(&reply);
+    reply = client_get(&small, "/metrics");
+    ck_assert_ptr_null(strstr(reply.body, "attnd_compute_duration_seconds_count{op=\"/v1/attention\"}"));
     client_free(&reply);
     free(body);
     ck_assert_int_eq(service_stop(&small), 0);
