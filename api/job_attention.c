@@ -101,6 +101,7 @@ static bool check_explain(struct job *job, struct error *err)
     if (!check_request(job, s, err))
         return false;
     s->options.include = (struct include){0};
+    s->options.expect.count = 0;
     return explain_check(&s->options, &s->attention, err) && plan(job, s, err);
 }
 
@@ -125,9 +126,10 @@ static size_t count_numbers(const struct job *job)
 /* Shows it keys and values of the heads? An absorbed request does not make them by itself. */
 static bool shows_keys(const struct job *job)
 {
-    const struct section_list *list = &read_state(job)->reply.sections;
-    return job->operations == job_explain() || job->format == JOB_TEXT || section_find(list, RESULT_INPUTS_K) ||
-           section_find(list, RESULT_STEPS_CONTRIBUTIONS) || read_state(job)->options.attention.backward;
+    const struct reply *reply = &read_state(job)->reply;
+    return job->operations == job_explain() || job->format == JOB_TEXT || reply_needs(reply, RESULT_INPUTS_K) ||
+           reply_needs(reply, RESULT_INPUTS_V) || reply_needs(reply, RESULT_STEPS_CONTRIBUTIONS) ||
+           read_state(job)->options.attention.backward;
 }
 
 static struct price find_price(const struct job *job)
@@ -147,7 +149,7 @@ static bool compute(struct job *job, struct pool *pool, const atomic_bool *cance
     struct attention_job *s = state_of(job);
     return attention_prepare(&s->attention, job->arena, pool, err) &&
            (!s->attention.inner || !shows_keys(job) || latent_expand(&s->attention, job->arena, pool, err)) &&
-           (!section_find(&s->reply.sections, RESULT_STEPS_CONTRIBUTION_NORMS) ||
+           (!reply_needs(&s->reply, RESULT_STEPS_CONTRIBUTION_NORMS) ||
             attention_norms(&s->attention, job->arena, err)) &&
            reply_compute(&s->reply, pool, cancel, job->arena, err);
 }

@@ -214,7 +214,7 @@ static bool run_step(struct job *job, size_t index, struct pool *pool, const ato
 {
     struct steps_job *s = state_of(job);
     struct step *step = &s->steps[index];
-    bool norms = section_find(&step->reply.sections, RESULT_STEPS_CONTRIBUTION_NORMS) != NULL;
+    bool norms = reply_needs(&step->reply, RESULT_STEPS_CONTRIBUTION_NORMS);
     buffer_string(&s->text, index == 0 ? "{\"steps\":[" : ",");
     return attention_prepare(&step->attention, job->arena, pool, err) &&
            (!norms || attention_norms(&step->attention, job->arena, err)) &&

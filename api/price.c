@@ -97,7 +97,7 @@ static double price_backward(const struct reply *r)
     if (!a->request->backward)
         return 0;
     double parts = (double)(backward_splits(a) - 1) * rows_of(a) * (double)a->d_k;
-    double bias = section_find(&r->sections, RESULT_GRADIENTS_BIAS) ? (double)backward_bias_room(a) : 0;
+    double bias = reply_needs(r, RESULT_GRADIENTS_BIAS) ? (double)backward_bias_room(a) : 0;
     return (double)dtype_size(a->dtype) * (way_back_numbers(a, &r->sections) + parts) +
            2 * rows_of(a) * sizeof(double) + bias;
 }
@@ -109,11 +109,35 @@ static double price_readout(const struct reply *r)
     return rows * (double)r->options->readout_tokens.count * sizeof(struct readout_word);
 }
 
+/* Bytes that reading the rows of any section of the list takes at most. */
+static double price_rows_of(const struct reply *r, const struct section_list *list)
+{
+    const struct backward back = {.a = r->a};
+    double most = 0;
+    for (size_t x = 1; x < list->count; x++) {
+        const struct section_rows rows = {.a = r->a, .section = &list->at[x], .back = &back};
+        most = fmax(most, (double)section_rows_room(&rows));
+    }
+    return most;
+}
+
+/* What is computed to be compared; gradients take scratch as large as they are. */
+static double price_checked(const struct reply *r)
+{
+    double bytes = (double)r->options->expect.count * sizeof(struct result_check);
+    for (size_t x = 1; x < r->checked.count; x++) {
+        const struct section *s = &r->checked.at[x];
+        bool held = s->source == SECTION_VIEW || s->result->document;
+        bytes += held ? 2 * (double)s->numbers * sizeof(double) : 0;
+    }
+    return bytes + price_rows_of(r, &r->checked);
+}
+
 static double price_results(const struct reply *r)
 {
     const struct attention *a = r->a;
     double twice = is_rounded(a) ? 2 : 1;
-    return twice * price_output(a) + price_quantities(r) + price_backward(r) + price_readout(r);
+    return twice * price_output(a) + price_quantities(r) + price_backward(r) + price_readout(r) + price_checked(r);
 }
 
 static double price_scratch(const struct attention *a)
@@ -126,13 +150,7 @@ static double price_scratch(const struct attention *a)
 
 double price_rows(const struct reply *r)
 {
-    const struct backward back = {.a = r->a};
-    double most = 0;
-    for (size_t x = 1; x < r->sections.count; x++) {
-        const struct section_rows rows = {.a = r->a, .section = &r->sections.at[x], .back = &back};
-        most = fmax(most, (double)section_rows_room(&rows));
-    }
-    return most;
+    return price_rows_of(r, &r->sections);
 }
 
 static double price_text(const struct reply *r, struct price_order order)

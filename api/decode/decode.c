@@ -1,6 +1,7 @@
 /* Decoding by table: every kind of option has one reader. */
 #include "api/decode/decode.h"
 
+#include "api/decode/read_expect.h"
 #include "api/decode/read_list.h"
 #include "api/decode/read_packed.h"
 #include "api/decode/read_seeded.h"
@@ -74,6 +75,12 @@ static void read_into_tensor(struct decoder *d, const struct option *o, const js
         read_packed_object(d, o, value, at, target.field);
     else
         read_tensor(d, o, value, at, target.field);
+}
+
+static void read_expected(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
+                          struct read_value_target target)
+{
+    read_expect(d, o, value, at, target, read_into_tensor);
 }
 
 static void list_part(struct buffer *names, enum part part)
@@ -268,6 +275,7 @@ static read_value *const readers[OPTION_KINDS] = {
     [OPTION_ALLOW] = read_into_tensor,     [OPTION_INCLUDE] = read_include,     [OPTION_OBJECT] = read_object,
     [OPTION_OBJECTS] = read_objects,       [OPTION_MODE] = read_mode,           [OPTION_PAIR] = read_pair,
     [OPTION_ROTATION] = read_rotation,     [OPTION_BYTES] = read_packed_bytes,  [OPTION_PROFILE] = read_profile,
+    [OPTION_EXPECT] = read_expected,
 };
 
 /* --- objects --- */

@@ -100,7 +100,8 @@ void schema_request(struct writer *w, const struct option_table *table)
     else
         write_object(w, table, NULL);
     for (size_t x = 0; x < table->count; x++)
-        if (table->options[x].inner && table->options[x].kind != OPTION_REQUESTS) /* that one stands by itself */
+        if (table->options[x].inner && table->options[x].kind != OPTION_REQUESTS && /* that one stands by itself */
+            table->options[x].kind != OPTION_EXPECT)                                /* and that in its place */
             schema_request(w, table->options[x].inner);
 }
 

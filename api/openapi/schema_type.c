@@ -241,6 +241,28 @@ static void write_rotation(struct writer *w, const struct option *o)
     writer_array_end(w);
 }
 
+/* Names of results are checked with what the request has. */
+static void write_expect(struct writer *w, const struct option *o)
+{
+    writer_member_string(w, "type", "object");
+    writer_key(w, "properties");
+    writer_object_begin(w);
+    writer_key(w, o->inner->options->name);
+    writer_object_begin(w);
+    schema_type(w, o->inner->options);
+    writer_member_string(w, "description", o->inner->options->meaning);
+    writer_object_end(w);
+    writer_object_end(w);
+    writer_key(w, "additionalProperties");
+    writer_object_begin(w);
+    writer_key(w, "anyOf");
+    writer_array_begin(w);
+    schema_reference(w, "BiasTensor");
+    writer_raw(w, "{\"type\":\"number\"}", strlen("{\"type\":\"number\"}"));
+    writer_array_end(w);
+    writer_object_end(w);
+}
+
 static void write_object(struct writer *w, const struct option *o)
 {
     schema_reference_member(w, o->inner->title);
@@ -258,6 +280,7 @@ static write_kind *const writers[OPTION_KINDS] = {
     [OPTION_OBJECT] = write_object,     [OPTION_OBJECTS] = write_objects, [OPTION_MODE] = write_or_object,
     [OPTION_PAIR] = write_or_object,    [OPTION_TARGET] = write_words,    [OPTION_REQUESTS] = write_objects,
     [OPTION_ROTATION] = write_rotation, [OPTION_BYTES] = write_bytes,     [OPTION_PROFILE] = write_or_object,
+    [OPTION_EXPECT] = write_expect,
 };
 
 void schema_type(struct writer *w, const struct option *o)

@@ -78,6 +78,14 @@ static bool check_computed_size(const struct reply *r, const struct request_limi
                numbers, limits->elements);
 }
 
+/* The same of what is only compared; its rows need no blocks. */
+static void gather_checked(struct reply *r, size_t whole_max)
+{
+    for (size_t x = 1; x < r->checked.count; x++)
+        if (r->checked.at[x].source == SECTION_BLOCKS && r->whole && r->checked.numbers <= whole_max)
+            r->checked.at[x].source = SECTION_VIEW;
+}
+
 /* Of a small reply everything is computed at once. */
 static void cut(struct reply *r)
 {
@@ -98,12 +106,14 @@ bool reply_plan(struct reply *r, const struct options *options, const struct att
     size_t whole_max = limits->whole_elements ? limits->whole_elements : REPLY_WHOLE_MAX;
     r->options = options;
     r->a = a;
-    if (!section_plan(&r->sections, options, a, arena, err))
+    if (!section_plan(&r->sections, options, a, arena, err) ||
+        !section_plan_expected(&r->checked, options, a, arena, err))
         return false;
     r->whole = r->sections.numbers <= whole_max;
     if (!check_reply_size(r, limits, err) || !check_computed_size(r, limits, err))
         return false;
     cut(r);
+    gather_checked(r, whole_max);
     return true;
 }
 
@@ -122,11 +132,11 @@ static enum quantity terms_weights(const struct attention *a)
     return attention_lacks(a, QUANTITY_DROPPED) ? QUANTITY_WEIGHTS : QUANTITY_DROPPED;
 }
 
-static bool make_rooms(struct reply *r, struct arena *arena, struct error *err)
+static bool make_rooms_of(struct reply *r, const struct section_list *list, struct arena *arena, struct error *err)
 {
-    bool good = make_room(r, QUANTITY_OUTPUT, arena, err);
-    for (size_t x = 1; good && x < r->sections.count; x++) {
-        const struct section *s = &r->sections.at[x];
+    bool good = true;
+    for (size_t x = 1; good && x < list->count; x++) {
+        const struct section *s = &list->at[x];
         enum quantity quantity = s->result->quantity;
         if (quantity == QUANTITY_COUNT || s->result->part == PART_EXACT)
             continue;
@@ -136,6 +146,12 @@ static bool make_rooms(struct reply *r, struct arena *arena, struct error *err)
             good = make_room(r, terms_weights(r->a), arena, err);
     }
     return good;
+}
+
+static bool make_rooms(struct reply *r, struct arena *arena, struct error *err)
+{
+    return make_room(r, QUANTITY_OUTPUT, arena, err) && make_rooms_of(r, &r->sections, arena, err) &&
+           make_rooms_of(r, &r->checked, arena, err);
 }
 
 /* The output as returned, from that of the heads. */
@@ -232,6 +248,8 @@ static void bind_all(struct reply *r)
 {
     for (size_t x = 0; x < r->sections.count; x++)
         bind(r, &r->sections.at[x]);
+    for (size_t x = 1; x < r->checked.count; x++)
+        bind(r, &r->checked.at[x]);
 }
 
 static bool make_log_sums(struct reply *r, struct arena *arena, struct error *err)
@@ -246,14 +264,15 @@ static bool go_back(struct reply *r, struct pool *pool, const atomic_bool *cance
                     struct error *err)
 {
     return !r->a->request->backward ||
-           way_back_run(&r->back, r->options, r->a, &r->sections, r->output, r->results.of[QUANTITY_OUTPUT],
-                        r->results.log_sums, pool, cancel, arena, err);
+           (way_back_want(&r->back, r->a, &r->checked, arena, err) &&
+            way_back_run(&r->back, r->options, r->a, &r->sections, r->output, r->results.of[QUANTITY_OUTPUT],
+                         r->results.log_sums, pool, cancel, arena, err));
 }
 
 static bool make_views(struct reply *r, struct arena *arena, struct error *err)
 {
     const struct attention *a = r->a;
-    if (!section_find(&r->sections, RESULT_STEPS_HEAD_OUTPUTS))
+    if (!reply_needs(r, RESULT_STEPS_HEAD_OUTPUTS))
         return true;
     size_t count = a->batch * a->heads * a->queries * a->d_out;
     r->head_outputs = arena_calloc(arena, count, dtype_size(a->dtype), err);
@@ -272,7 +291,14 @@ bool reply_compute(struct reply *r, struct pool *pool, const atomic_bool *cancel
         !go_back(r, pool, cancel, arena, err))
         return false;
     bind_all(r);
+    if (!checks_run(r, cancel, arena, err))
+        return false;
     return !r->options->readout_tokens.values || readout_compute(&r->readout, r->options, r->a, r->output, arena, err);
+}
+
+bool reply_needs(const struct reply *r, enum result_id id)
+{
+    return section_find(&r->sections, id) || section_find(&r->checked, id);
 }
 
 const struct section *reply_section(const struct reply *r, size_t index)

@@ -2,6 +2,7 @@
 #ifndef API_REPLY_REPLY_H
 #define API_REPLY_REPLY_H
 
+#include "api/reply/checks.h"
 #include "api/reply/readout.h"
 #include "api/reply/section.h"
 #include "api/reply/skeleton.h"
@@ -18,6 +19,8 @@ struct reply {
     const struct options *options;
     const struct attention *a;
     struct section_list sections;
+    struct section_list checked; /* what `expect` is held against; never written */
+    struct result_check *checks; /* of each that is expected */
     bool whole;
     struct attention_results results; /* what is in memory */
     void *output;                     /* as returned: projected where there is a w_o */
@@ -40,6 +43,9 @@ bool reply_plan(struct reply *reply, const struct options *options, const struct
 /* Computes what has to be in memory (a is prepared). */
 bool reply_compute(struct reply *reply, struct pool *pool, const atomic_bool *cancel, struct arena *arena,
                    struct error *err);
+
+/* Whether a result is computed to be shown or checked. */
+bool reply_needs(const struct reply *reply, enum result_id id);
 
 /* The section that block `index` belongs to. */
 const struct section *reply_section(const struct reply *reply, size_t index);

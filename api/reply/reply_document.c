@@ -162,6 +162,7 @@ const struct reply_document *reply_document(enum result_id id)
 {
     static const struct reply_document documents[RESULT_COUNT] = {
         [RESULT_COST] = {count_none, write_cost, cost_json_schema},
+        [RESULT_CHECKS] = {count_none, checks_write, checks_schema},
         [RESULT_READOUT] = {readout_numbers, write_readout, readout_schema},
         [RESULT_LOSS] = {count_one, write_loss, number_schema},
         [RESULT_ROW_LOSS] = {count_losses, write_row_loss, row_loss_schema},

@@ -129,6 +129,11 @@ static bool gives_error(const struct options *o)
     return gives_quantize(o) || gives_precision(o);
 }
 
+static bool gives_checks(const struct options *o)
+{
+    return o->expect.count > 0;
+}
+
 static bool gives_cost(const struct options *o)
 {
     return o->cost.on;
@@ -142,6 +147,7 @@ static void find_implied(const struct options *o, bool implied[PART_COUNT])
         [PART_ROW_LOSS] = gives_loss,         [PART_UPDATED] = gives_step,
         [PART_QUANTIZATION] = gives_quantize, [PART_ERROR] = gives_error,
         [PART_ULP] = gives_precision,         [PART_COST] = gives_cost,
+        [PART_CHECKS] = gives_checks,
     };
     for (size_t p = 0; p < PART_COUNT; p++)
         implied[p] = gives[p] && gives[p](o);
@@ -190,6 +196,29 @@ bool section_plan(struct section_list *list, const struct options *o, const stru
     *list = (struct section_list){.at = arena_calloc(arena, count + 1, sizeof *list->at, err), .count = 1};
     for (size_t x = 0; list->at && x < count; x++)
         add(list, wanted[x], o, a);
+    return list->at != NULL;
+}
+
+static bool has_shape(const struct section *s, struct tensor value)
+{
+    bool number = value.rank == 0;
+    return s->t.rank == value.rank && s->result->document == number &&
+           memcmp(s->t.shape, value.shape, value.rank * sizeof *value.shape) == 0;
+}
+
+bool section_plan_expected(struct section_list *list, const struct options *o, const struct attention *a,
+                           struct arena *arena, struct error *err)
+{
+    size_t count = o->expect.count;
+    *list = (struct section_list){.at = arena_calloc(arena, count + 1, sizeof *list->at, err), .count = 1};
+    for (size_t x = 0; list->at && x < count; x++) {
+        size_t numbers = list->numbers;
+        add(list, o->expect.items[x].id, o, a);
+        if (has_shape(&list->at[list->count - 1], o->expect.items[x].value))
+            continue;
+        list->at[--list->count] = (struct section){0};
+        list->numbers = numbers;
+    }
     return list->at != NULL;
 }
 

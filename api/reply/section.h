@@ -48,6 +48,10 @@ void section_each(enum part part, section_visit *visit, void *context);
 bool section_plan(struct section_list *list, const struct options *options, const struct attention *a,
                   struct arena *arena, struct error *err);
 
+/* The list of the results that `expect` names and whose shape it has; the first entry is no section. */
+bool section_plan_expected(struct section_list *list, const struct options *options, const struct attention *a,
+                           struct arena *arena, struct error *err);
+
 /* Cuts a section into blocks, of which the first is `first`. */
 void section_cut(struct section *section, const struct attention *a, const struct style *style, size_t first);
 

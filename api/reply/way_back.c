@@ -111,8 +111,8 @@ static bool make_room(struct way_back *way, const struct attention *a, enum grad
     return way->results.of[gradient] != NULL;
 }
 
-static bool make_rooms(struct way_back *way, const struct attention *a, const struct section_list *sections,
-                       struct arena *arena, struct error *err)
+bool way_back_want(struct way_back *way, const struct attention *a, const struct section_list *sections,
+                   struct arena *arena, struct error *err)
 {
     bool good = true;
     for (size_t x = 1; good && x < sections->count; x++) {
@@ -174,7 +174,7 @@ bool way_back_run(struct way_back *way, const struct options *o, const struct at
                   const struct section_list *sections, const void *output, const void *mixed, const double *log_sums,
                   struct pool *pool, const atomic_bool *cancel, struct arena *arena, struct error *err)
 {
-    if (!make_rooms(way, a, sections, arena, err) || !start(way, o, a, output, cancel, arena, err))
+    if (!way_back_want(way, a, sections, arena, err) || !start(way, o, a, output, cancel, arena, err))
         return false;
     way->core.a = a;
     way->core.by_output = way->by_output;

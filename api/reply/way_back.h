@@ -21,6 +21,10 @@ struct way_back {
 double way_back_flops(const struct attention *a);
 double way_back_numbers(const struct attention *a, const struct section_list *sections);
 
+/* Makes room for what these sections need besides; before way_back_run. */
+bool way_back_want(struct way_back *way, const struct attention *a, const struct section_list *sections,
+                   struct arena *arena, struct error *err);
+
 /* Computes what the sections and the step need; `output` is the result as returned, `mixed` before w_o, log_sums those
  * of attention_run. Every row that will be shown has been judged. */
 bool way_back_run(struct way_back *way, const struct options *options, const struct attention *a,

@@ -13,32 +13,44 @@ static size_t append_piece(char *out, size_t used, const char *format, const cha
     return used + (size_t)length < JSON_PATH_TEXT ? used + (size_t)length : JSON_PATH_TEXT - 1;
 }
 
-static size_t append_place(const struct json_path *at, bool brackets, char *out)
+/* How steps of a path stand one after the other. */
+enum spelling {
+    SPELL_DOTS,
+    SPELL_BRACKETS,
+    SPELL_POINTER, /* for names that have dots themselves */
+};
+
+static size_t append_place(const struct json_path *at, enum spelling spelling, char *out)
 {
     if (!at)
         return 0;
-    size_t used = append_place(at->parent, brackets, out);
-    const char *dot = used > 0 ? "." : "";
+    size_t used = append_place(at->parent, spelling, out);
+    const char *dot = spelling == SPELL_POINTER ? "/" : used > 0 ? "." : "";
     if (at->name) {
         int length = snprintf(out + used, JSON_PATH_TEXT - used, "%s%s", dot, at->name);
         return used + (size_t)length < JSON_PATH_TEXT ? used + (size_t)length : JSON_PATH_TEXT - 1;
     }
     for (size_t level = 0; level < at->rank; level++) {
-        used = append_piece(out, used, brackets ? "%.0s[%zu]" : "%s%zu", dot, at->index[level]);
-        dot = ".";
+        used = append_piece(out, used, spelling == SPELL_BRACKETS ? "%.0s[%zu]" : "%s%zu", dot, at->index[level]);
+        dot = spelling == SPELL_POINTER ? "/" : ".";
     }
     return used;
 }
 
+static bool has_dots(const struct json_path *at)
+{
+    return at && ((at->name && strchr(at->name, '.')) || has_dots(at->parent));
+}
+
 char *json_path_name(const struct json_path *at, char out[JSON_PATH_TEXT])
 {
-    out[append_place(at, false, out)] = '\0';
+    out[append_place(at, has_dots(at) ? SPELL_POINTER : SPELL_DOTS, out)] = '\0';
     return out;
 }
 
 char *json_path_words(const struct json_path *at, char out[JSON_PATH_TEXT])
 {
-    out[append_place(at, true, out)] = '\0';
+    out[append_place(at, SPELL_BRACKETS, out)] = '\0';
     if (out[0] == '\0')
         memcpy(out, "The request", sizeof "The request");
     return out;
@@ -77,10 +89,11 @@ static void make_pointer(const struct json_path *object, const char *shown, char
 {
     char name[JSON_PATH_TEXT];
     size_t used = 0;
-    for (const char *c = json_path_name(object, name); *c && used < JSON_PATH_TEXT; c++) {
-        if (used == 0)
+    bool ready = json_path_name(object, name)[0] == '/';
+    for (const char *c = name; *c && used < JSON_PATH_TEXT; c++) {
+        if (used == 0 && !ready)
             out[used++] = '/';
-        out[used++] = *c == '.' ? '/' : *c;
+        out[used++] = *c == '.' && !ready ? '/' : *c;
     }
     out[used++] = '/';
     for (; *shown; shown++) {

@@ -17,7 +17,8 @@ struct json_path {
 
 #define JSON_PATH_TEXT 200
 
-/* "mask.bias.0.2" for error_set, or with brackets "mask.bias[0][2]" for a sentence. NULL: the request. */
+/* "mask.bias.0.2" for error_set (a ready pointer where a name has dots), or with brackets "mask.bias[0][2]" for a
+ * sentence. NULL: the request. */
 char *json_path_name(const struct json_path *at, char out[JSON_PATH_TEXT]);
 char *json_path_words(const struct json_path *at, char out[JSON_PATH_TEXT]);
 

@@ -113,6 +113,7 @@ static const char *const NOUNS[OPTION_KINDS] = {
     [OPTION_MODE] = " or an object",
     [OPTION_PROFILE] = " or an object",
     [OPTION_TARGET] = "a string, or a list of strings (null: this row does not count), or a list of such lists",
+    [OPTION_EXPECT] = "an object of names, each with an array of arrays of numbers, a packed tensor or a number",
     [OPTION_OBJECTS] = "a list of objects",
     [OPTION_REQUESTS] = "a list of requests",
     [OPTION_PAIR] = "a list, or an object with a list for each side",

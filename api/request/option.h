@@ -36,6 +36,7 @@ enum option_kind {
     OPTION_PROFILE,   /* a string, which is the first member of `inner`, an OPTION_CHOICE, or an object of `inner` */
     OPTION_PAIR,      /* an object of `inner`, or one list for both of its members */
     OPTION_TARGET,    /* struct words: a string, a list of strings and nulls, or a list of such lists */
+    OPTION_EXPECT,    /* struct expect: members of `inner`, and tensors or numbers under names of results */
     OPTION_OBJECTS,   /* struct objects: a list of objects of `inner`, each in a struct of its own of `size` bytes */
     OPTION_REQUESTS,  /* the same of whole requests, each with a dtype of its own */
     OPTION_KINDS

@@ -103,6 +103,10 @@ static const struct option tiles[] = {
     {"keys", OPTION_COUNT, "", .required = true, AT(attention.tile_keys), .meaning = "keys of a tile; the last may have fewer", .example = "\"tiles\":{\"keys\":2}"},
 };
 
+static const struct option expect[] = {
+    {"tolerance", OPTION_NUMBER, "5e-5", FROM(0), AT(expect.tolerance), .meaning = "the largest difference that is ok", .example = "\"expect\":{\"weights\":[[0.4,0.2,0.4],[0.11,0.445,0.445]],\"tolerance\":0.01}"},
+};
+
 static const struct option step[] = {
     {"rate", OPTION_NUMBER, "", .required = true, AT(rate), .meaning = "r of value - r * gradient; any finite number", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
 };
@@ -225,6 +229,7 @@ static const struct option attention[] = {
     {"backward", OPTION_OBJECT, "", .inner = &backward_table, GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
     {"step", OPTION_OBJECT, "", INNER("Step", step), GIVEN(has_step), .meaning = "with backward: the reply adds `updated`, what the request's own numbers become", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
     {"tiles", OPTION_OBJECT, "", INNER("Tiles", tiles), .meaning = "the softmax as it runs over tiles of keys, in steps; small heads only", .example = "\"tiles\":{\"keys\":2}"},
+    {"expect", OPTION_EXPECT, "", INNER("Expect", expect), AT(expect), .meaning = "what results should be, under `output`, `weights`, `log_sum_exp`, `steps.scores`, `gradients.q`, `present.k`, ..; the reply gets `checks`, compared before `decimals`; null is a hidden cell", .example = "\"expect\":{\"steps.scores\":[[1,0,1],[0,2,2]]}"},
     {"include", OPTION_INCLUDE, "[\"output\",\"weights\"]", AT(include), GIVEN(has_include), .meaning = "what comes back", .example = "\"include\":[\"output\",\"steps\"]"},
     {"tokens", OPTION_PAIR, "", INNER("Tokens", tokens), .shape = "[n]", .meaning = "labels, echoed as `labels`; one list when n = m", .example = "\"tokens\":{\"query\":[\"a\",\"b\"],\"key\":[\"c\",\"d\",\"e\"]}"},
     {"decimals", OPTION_INTEGER, "", .minimum = 0, .maximum = 17, AT(style.decimals), GIVEN(style.rounded), .meaning = "places to which printed numbers are rounded, `scale` excepted", .example = "\"decimals\":3"},
@@ -241,7 +246,7 @@ static const struct option cell[] = {
 };
 
 static const struct option explain[] = {
-    {"cell", OPTION_OBJECT, "", .required = true, INNER("Cell", cell), .meaning = "the pair of a query and a key that is told; `include` and `encoding` choose nothing here", .example = "\"cell\":{\"query\":0,\"key\":0}"},
+    {"cell", OPTION_OBJECT, "", .required = true, INNER("Cell", cell), .meaning = "the pair of a query and a key that is told; `include`, `expect` and `encoding` choose nothing here", .example = "\"cell\":{\"query\":0,\"key\":0}"},
 };
 
 /* clang-format on */

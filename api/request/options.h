@@ -35,6 +35,18 @@ struct readout_options {
     double top_p;
 };
 
+/* What results should be. */
+struct expectation {
+    enum result_id id;
+    struct tensor value; /* rank 0: a number; -infinity: hidden */
+};
+
+struct expect {
+    struct expectation *items; /* in the order of the request */
+    size_t count;
+    double tolerance;
+};
+
 struct options {
     struct attention_request attention;
     struct backward_options backward;
@@ -42,6 +54,7 @@ struct options {
     double rate; /* of the step */
     struct readout_options readout;
     struct cost_plan cost;
+    struct expect expect;
     bool has_include;
     struct include include;
     struct style style;

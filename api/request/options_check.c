@@ -96,6 +96,28 @@ static bool check_readout(const struct options *o, const struct attention *a, st
     return true;
 }
 
+static const char *expected_lacks(const struct options *o, const struct attention *a, enum result_id id)
+{
+    if (result_row(id)->part == PART_UPDATED && !o->has_step)
+        return "step would bring it";
+    return result_lacks(id, a);
+}
+
+static bool check_expect(const struct options *o, const struct attention *a, struct error *err)
+{
+    char name[RESULT_NAME_MAX];
+    char pointer[RESULT_NAME_MAX + 8];
+    bool good = true;
+    for (size_t x = 0; x < o->expect.count; x++) {
+        const char *lack = expected_lacks(o, a, o->expect.items[x].id);
+        if (!lack)
+            continue;
+        snprintf(pointer, sizeof pointer, "/expect/%s", result_name(o->expect.items[x].id, name));
+        good = error_set(err, ERROR_INVALID, pointer, "This request has no %s: %s.", name, lack);
+    }
+    return good;
+}
+
 bool options_check(const struct options *o, const struct attention *a, struct error *err)
 {
     bool good = check_tokens(o, a, err);
@@ -104,6 +126,7 @@ bool options_check(const struct options *o, const struct attention *a, struct er
     good &= check_float32(&o->attention, err);
     good &= backward_check(o, a, err);
     good &= check_readout(o, a, err);
+    good &= check_expect(o, a, err);
     if (o->readout_tokens.values)
         good &= check_labels(o->readout_tokens, o->attention.readout_w.shape[1], "readout.tokens",
                              "columns of readout.w", err);

@@ -1,6 +1,7 @@
 /* The rows of results and of their parts. */
 #include "api/request/result.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -162,6 +163,47 @@ const char *result_lacks(enum result_id id, const struct attention *a)
     if (id >= RESULT_STEPS_LATENT && id <= RESULT_STEPS_MIXED_LATENT)
         return latent_lacks(id, a);
     return result->quantity == QUANTITY_COUNT ? NULL : attention_lacks(a, result->quantity);
+}
+
+/* --- names --- */
+
+const char *result_name(enum result_id id, char out[RESULT_NAME_MAX])
+{
+    const struct result *result = &results[id];
+    if (!part_is_group(result->part))
+        snprintf(out, RESULT_NAME_MAX, "%s", result->name);
+    else
+        snprintf(out, RESULT_NAME_MAX, "%s.%s%s%s", parts[result->part].name, result->object ? result->object : "",
+                 result->object ? "." : "", result->name);
+    return out;
+}
+
+/* Numbers of the dtype: neither booleans nor codes, nor what is compared already. */
+static bool may_be_expected(const struct result *result)
+{
+    static const bool takes[PART_COUNT] = {
+        [PART_OUTPUT] = true,  [PART_WEIGHTS] = true,     [PART_LOG_SUM_EXP] = true, [PART_PRESENT] = true,
+        [PART_INPUTS] = true,  [PART_PRESENT_NEW] = true, [PART_STATS] = true,       [PART_STEPS] = true,
+        [PART_UPDATED] = true, [PART_GRADIENTS] = true,
+    };
+    return takes[result->part] && (!result->document || result->part == PART_GRADIENTS);
+}
+
+enum result_id result_expected(const char *name)
+{
+    char own[RESULT_NAME_MAX];
+    for (size_t r = 0; r < RESULT_COUNT; r++)
+        if (may_be_expected(&results[r]) && strcmp(result_name((enum result_id)r, own), name) == 0)
+            return (enum result_id)r;
+    return RESULT_COUNT;
+}
+
+void result_each_expected(result_visit *visit, void *context)
+{
+    char own[RESULT_NAME_MAX];
+    for (size_t r = 0; r < RESULT_COUNT; r++)
+        if (may_be_expected(&results[r]))
+            visit(context, result_name((enum result_id)r, own));
 }
 
 const char *part_name(enum part part)

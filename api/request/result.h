@@ -44,7 +44,8 @@ enum part_kind {
     X(ROW_LOSS, "row_loss", PART_IMPLIED, "-ln p(target), null where a row does not count") \
     X(GRADIENTS, "gradients", PART_BY_NAME, \
       "with backward: the gradient of L by everything that led to it, but jacobian and products") \
-    X(UPDATED, "updated", PART_IMPLIED_GROUP, "value - rate * gradient, with step")
+    X(UPDATED, "updated", PART_IMPLIED_GROUP, "value - rate * gradient, with step") \
+    X(CHECKS, "checks", PART_IMPLIED, "with expect: whether each result is as expected, and how far off at most")
 
 enum part {
 #define PART_ID(id, name, kind, meaning) PART_##id,
@@ -168,7 +169,8 @@ enum part {
     X(COST, COST, "cost") \
     X(READOUT, READOUT, "readout") \
     X(LOSS, LOSS, "loss") \
-    X(ROW_LOSS, ROW_LOSS, "row_loss")
+    X(ROW_LOSS, ROW_LOSS, "row_loss") \
+    X(CHECKS, CHECKS, "checks")
 
 /* What a step changes: id of the gradient, name. */
 #define UPDATES(X) \
@@ -259,6 +261,15 @@ const struct result *result_row(enum result_id id);
 
 /* Why this request has no such result, or NULL when it has it. */
 const char *result_lacks(enum result_id id, const struct attention *a);
+
+/* "output", "steps.scores", "present.k", "gradients.inputs.q": its name in the whole reply. */
+#define RESULT_NAME_MAX 64
+const char *result_name(enum result_id id, char out[RESULT_NAME_MAX]);
+
+/* The result of that name which `expect` takes, or RESULT_COUNT; calls `visit` for every such name. */
+enum result_id result_expected(const char *name);
+typedef void result_visit(void *context, const char *name);
+void result_each_expected(result_visit *visit, void *context);
 
 const char *part_name(enum part part);
 const char *part_meaning(enum part part);

@@ -4,6 +4,7 @@
 #include "api/layout/equation.h"
 #include "api/layout/text_table.h"
 #include "api/text/cache_text.h"
+#include "api/text/check_lines.h"
 #include "api/text/gradient_tables.h"
 #include "api/text/projection_text.h"
 #include "api/text/section_table.h"
@@ -274,5 +275,6 @@ bool reply_text_write(const struct reply *r, struct buffer *out)
     if (r->options->readout_tokens.values)
         print_readout(&p);
     good = good && gradient_tables_write(&p);
+    check_lines_write(out, r);
     return good && !out->failed;
 }
