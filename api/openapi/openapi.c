@@ -218,7 +218,8 @@ static void write_parameters(struct writer *w, unsigned traits)
     if (traits & ENDPOINT_NAMED)
         write_parameter(w, "name", "path", "{\"type\":\"string\"}");
     write_parameter(w, "pretty", "query",
-                    "{\"type\":\"boolean\",\"description\":\"JSON that is not streamed is indented\"}");
+                    "{\"anyOf\":[{\"type\":\"boolean\"},{\"enum\":[\"\",\"1\",\"0\"]}],"
+                    "\"description\":\"JSON that is not streamed is indented; without a value as true\"}");
     writer_array_end(w);
 }
 
@@ -261,6 +262,7 @@ static void write_page(struct writer *w, const char *when, const char *media_typ
     write_form(w, media_type, schema);
     if (traits & ENDPOINT_FILE) {
         write_form(w, "text/css", schema);
+        write_form(w, "text/html", schema);
         write_form(w, "image/svg+xml", schema);
     }
     if (traits & ENDPOINT_HTML)
