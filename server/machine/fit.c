@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 #define MIB ((size_t)1 << 20)
-#define OWN (128 * MIB) /* the program, its libraries' buffers for each worker, a thousand connections */
+#define OWN (80 * MIB)        /* the program, a thousand connections */
+#define WORKER_OWN (24 * MIB) /* brief work beside a request, up to 16; OpenBLAS's buffer, its stack, 6 when measured \
+                               */
 #define MEMORY_MOST (2048 * MIB)
 #define REQUEST_MOST (1024 * MIB)
 #define LEAST MIB /* of either, however small the machine */
@@ -29,9 +31,9 @@ static size_t clamp(size_t bytes, size_t most)
 }
 
 /* The program itself may have no more than half of a small machine. */
-static size_t find_own(size_t granted)
+static size_t find_own(const struct settings *settings, size_t granted)
 {
-    return lesser(OWN, granted / 2);
+    return lesser(OWN + settings->workers * WORKER_OWN, granted / 2);
 }
 
 static void fit_workers(struct settings *settings)
@@ -42,8 +44,8 @@ static void fit_workers(struct settings *settings)
 
 void fit_settings(struct settings *settings, size_t granted)
 {
-    size_t room = granted - find_own(granted);
     fit_workers(settings);
+    size_t room = granted - find_own(settings, granted);
     if (settings->memory == 0)
         settings->memory = settings->request_memory == 0
                                ? clamp(room / 2, MEMORY_MOST)
@@ -55,7 +57,7 @@ void fit_settings(struct settings *settings, size_t granted)
 
 bool fit_check(const struct settings *settings, size_t granted, char *why, size_t size)
 {
-    double own = (double)find_own(granted);
+    double own = (double)find_own(settings, granted);
     double workers = (double)settings->workers * (double)settings->request_memory;
     double sum = (double)settings->memory + workers + own;
     if (sum <= (double)granted)

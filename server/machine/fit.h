@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Sets workers, memory and request_memory where they are 0: what of `granted` bytes the program does not need itself
- * goes half to bodies and replies, half to the workers, up to 2G and 1G. max_body follows memory. */
+/* Sets workers, memory and request_memory where they are 0: what of `granted` bytes the program and its workers do not
+ * need themselves goes half to bodies and replies, half to the workers, up to 2G and 1G. max_body follows memory. */
 void fit_settings(struct settings *settings, size_t granted);
 
 /* Whether all that the settings let in fits into `granted` bytes; if not, `why` has the numbers. After fit_settings. */

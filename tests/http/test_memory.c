@@ -124,8 +124,8 @@ END_TEST
 
 #define CLIENTS 8
 #define MIB ((size_t)1 << 20)
-/* What workers hold beside the settings: brief work between the tasks of a request, up to 16 MiB each, buffers of
- * OpenBLAS, and what the allocator has not given back. */
+/* What two workers hold beside the settings: brief work between the tasks of a request, buffers of OpenBLAS (24 MiB
+ * each as server/machine/fit.c counts it), and what the allocator has not given back. */
 #define BESIDE (64 * MIB)
 
 /* Requests that take much more to answer than their bodies say. */
