@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #define MIB ((size_t)1 << 20)
-#define OWN (80 * MIB)        /* the program, a thousand connections */
-#define WORKER_OWN (24 * MIB) /* brief work beside a request, up to 16; OpenBLAS's buffer, its stack, 6 when measured \
-                               */
+#define OWN (80 * MIB) /* the program, a thousand connections */
+/* Of each worker: brief work beside a request, up to 16; OpenBLAS's buffer and its stack, 6 when measured. */
+#define WORKER_OWN (24 * MIB)
 #define MEMORY_MOST (2048 * MIB)
 #define REQUEST_MOST (1024 * MIB)
 #define LEAST MIB /* of either, however small the machine */
