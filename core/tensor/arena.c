@@ -97,20 +97,6 @@ static bool price(const struct arena *arena, size_t size, size_t freed, size_t *
         arena->held - freed, arena->limit);
 }
 
-bool arena_charge(struct arena *arena, size_t bytes, struct error *err)
-{
-    size_t charged;
-    if (!price(arena, bytes, 0, &charged, err))
-        return false;
-    arena->held += bytes;
-    return true;
-}
-
-void arena_give(struct arena *arena, size_t bytes)
-{
-    arena->held -= bytes;
-}
-
 static void *report_memory(size_t size, struct error *err)
 {
     error_set(err, ERROR_MEMORY, "", "the system has no %zu bytes of memory left", size);

@@ -32,8 +32,4 @@ void arena_drop(struct arena *arena, void *block);
 size_t arena_held(const struct arena *arena);
 size_t arena_room(const struct arena *arena);
 
-/* Charges bytes that this request holds elsewhere, until they are given back: ERROR_TOO_LARGE past the limit. */
-bool arena_charge(struct arena *arena, size_t bytes, struct error *err);
-void arena_give(struct arena *arena, size_t bytes);
-
 #endif
