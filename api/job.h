@@ -23,7 +23,8 @@ enum job_kind {
 
 enum job_format {
     JOB_JSON,
-    JOB_TEXT, /* text/plain for people; JOB_MERGE has none and gives JSON */
+    JOB_TEXT,    /* text/plain for people; JOB_MERGE has none and gives JSON */
+    JOB_PICTURE, /* image/svg+xml, of JOB_ATTENTION; others give JSON */
     JOB_FORMATS
 };
 

@@ -2,6 +2,7 @@
 #include "api/job_operations.h"
 
 #include "api/explain/explain.h"
+#include "api/picture/picture.h"
 #include "api/reply/reply_json.h"
 #include "api/text/reply_text.h"
 #include "core/backward/embedding.h"
@@ -32,7 +33,7 @@ static const struct attention_job *read_state(const struct job *job)
 struct writing {
     const char *media_type;
     bool (*prepare)(struct reply *reply, struct arena *arena, struct error *err); /* after computing; NULL: nothing */
-    bool in_one_piece;
+    const char *for_people; /* "in plain text"; NULL: it is for programs */
     bool (*block)(const struct reply *reply, size_t index, struct buffer *out);
 };
 
@@ -42,9 +43,16 @@ static bool write_text(const struct reply *reply, size_t index, struct buffer *o
     return reply_text_write(reply, out);
 }
 
+static bool write_picture(const struct reply *reply, size_t index, struct buffer *out)
+{
+    (void)index;
+    return picture_write(reply, out);
+}
+
 static const struct writing writings[JOB_FORMATS] = {
-    [JOB_JSON] = {"application/json", reply_json_prepare, false, reply_json_block},
-    [JOB_TEXT] = {"text/plain; charset=utf-8", NULL, true, write_text},
+    [JOB_JSON] = {"application/json", reply_json_prepare, NULL, reply_json_block},
+    [JOB_TEXT] = {"text/plain; charset=utf-8", NULL, "in plain text", write_text},
+    [JOB_PICTURE] = {"image/svg+xml; charset=utf-8", NULL, "as a picture", write_picture},
 };
 
 /* --- decoding --- */
@@ -88,10 +96,10 @@ static bool plan(struct job *job, struct attention_job *s, struct error *err)
 static bool check_attention(struct job *job, struct error *err)
 {
     struct attention_job *s = state_of(job);
-    bool text = job->format == JOB_TEXT;
-    if ((text && !options_for_text(&s->options, err)) || !check_request(job, s, err))
+    const char *form = writings[job->format].for_people;
+    if ((form && !options_for_people(&s->options, form, err)) || !check_request(job, s, err))
         return false;
-    return plan(job, s, err);
+    return plan(job, s, err) && (job->format != JOB_PICTURE || picture_check(&s->reply, err));
 }
 
 /* Whatever is included, explain computes the output alone, and one cell. */
@@ -136,9 +144,10 @@ static struct price find_price(const struct job *job)
 {
     bool explains = job->operations == job_explain();
     bool text = job->format == JOB_TEXT;
-    const struct price_order order = {.in_one_piece = explains || writings[job->format].in_one_piece,
+    const struct price_order order = {.in_one_piece = explains || writings[job->format].for_people != NULL,
                                       .shows_keys = shows_keys(job),
-                                      .tells_query = explains || text};
+                                      .tells_query = explains || text,
+                                      .drawn = job->format == JOB_PICTURE ? picture_room(&read_state(job)->reply) : 0};
     return price_find(&read_state(job)->reply, order);
 }
 
@@ -171,7 +180,7 @@ static bool run_explain(struct job *job, struct pool *pool, const atomic_bool *c
 
 static size_t count_blocks(const struct job *job)
 {
-    return writings[job->format].in_one_piece ? 1 : read_state(job)->reply.blocks;
+    return writings[job->format].for_people ? 1 : read_state(job)->reply.blocks;
 }
 
 static size_t count_block_room(const struct job *job)
@@ -200,6 +209,11 @@ static bool write_explained(const struct job *job, size_t index, struct buffer *
 static const char *find_media_type(const struct job *job)
 {
     return writings[job->format].media_type;
+}
+
+static const char *find_explained_type(const struct job *job)
+{
+    return writings[job->format == JOB_TEXT ? JOB_TEXT : JOB_JSON].media_type;
 }
 
 static void release(struct job *job)
@@ -241,7 +255,7 @@ const struct job_operations *job_explain(void)
         .run = run_explain,
         .blocks = count_one,
         .block = write_explained,
-        .media_type = find_media_type,
+        .media_type = find_explained_type,
         .release = release,
     };
     return &operations;

@@ -160,7 +160,7 @@ static double price_text(const struct reply *r, struct price_order order)
     told += order.tells_query && a->request->backward ? (double)explain_gradient_room(a) : 0;
     double numbers =
         r->whole ? (double)r->sections.numbers * (double)array_number_room(&r->options->style, a->dtype) : 0;
-    return order.in_one_piece || r->whole ? TEXT_BESIDE + numbers + fmax(told, price_rows(r)) : 0;
+    return order.in_one_piece || r->whole ? TEXT_BESIDE + order.drawn + numbers + fmax(told, price_rows(r)) : 0;
 }
 
 /* --- all of it --- */

@@ -19,6 +19,7 @@ struct price_order {
     bool in_one_piece;
     bool shows_keys;  /* of an absorbed latent request too */
     bool tells_query; /* in words (query_steps.h) */
+    double drawn;     /* bytes of a picture */
 };
 
 /* Of a planned reply. */

@@ -28,7 +28,7 @@ generate_python() {
         --output-path "$folder/generated" --meta none --fail-on-warning
 }
 
-wanted=(openapi-spec-validator==0.9.0 schemathesis==4.32.5 openapi-python-client==0.29.1 requests==2.34.2 numpy==2.4.6)
+wanted=(openapi-spec-validator==0.9.0 schemathesis==4.32.5 openapi-python-client==0.29.1 requests==2.34.2 numpy==2.4.6 ipython==9.18.1)
 if [ "$(cat $venv/wanted 2>/dev/null)" != "${wanted[*]}" ]; then
     python3 -m venv $venv && $venv/bin/pip install -q --disable-pip-version-check "${wanted[@]}" &&
         echo "${wanted[*]}" >$venv/wanted || exit 1
@@ -67,6 +67,7 @@ check "spectral finds no error" node "$modules/.bin/spectral" lint --fail-severi
 check "a client in Python is generated" generate_python
 check "it calls the service" env PYTHONPATH="$folder" $venv/bin/python tests/schema/call.py "$address"
 check "the Python of api/README.md prints what it says" tests/schema/snippet.sh python "$address" $venv/bin/python -
+check "the notebook of api/README.md shows a picture" tests/schema/snippet.sh py "$address" $venv/bin/python -
 check "the JavaScript of api/README.md prints what it says" tests/schema/snippet.sh js "$address" node --input-type=module -
 check "the service is still ready" curl -sf -o /dev/null "$address/readyz"
 

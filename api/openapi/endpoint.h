@@ -5,14 +5,15 @@
 
 /* What is special about a path. */
 enum endpoint_trait {
-    ENDPOINT_OPEN = 1,    /* needs no key */
-    ENDPOINT_PROBE = 2,   /* asked all the time: needs no key, is not limited, is answered whatever the load */
-    ENDPOINT_LASTING = 4, /* answers the same as long as the process lives: it has an ETag */
-    ENDPOINT_STATE = 8,   /* 503 has the page too, not a problem */
-    ENDPOINT_NAMED = 16,  /* the path ends with {name} */
-    ENDPOINT_TEXT = 32,   /* there is a form for people, text/plain */
-    ENDPOINT_HTML = 64,   /* a page with a form for browsers, text/html */
-    ENDPOINT_FILE = 128,  /* a page of a type of its own, whatever Accept says */
+    ENDPOINT_OPEN = 1,      /* needs no key */
+    ENDPOINT_PROBE = 2,     /* asked all the time: needs no key, is not limited, is answered whatever the load */
+    ENDPOINT_LASTING = 4,   /* answers the same as long as the process lives: it has an ETag */
+    ENDPOINT_STATE = 8,     /* 503 has the page too, not a problem */
+    ENDPOINT_NAMED = 16,    /* the path ends with {name} */
+    ENDPOINT_TEXT = 32,     /* there is a form for people, text/plain */
+    ENDPOINT_HTML = 64,     /* a page with a form for browsers, text/html */
+    ENDPOINT_FILE = 128,    /* a page of a type of its own, whatever Accept says */
+    ENDPOINT_PICTURE = 256, /* there is a picture, image/svg+xml */
 };
 
 #define ENDPOINT_OBJECT "{\"type\":\"object\"}"
@@ -58,7 +59,8 @@ enum endpoint_trait {
  * is in OpenAPI, traits, the schema of its reply, the table of its request. */
 #define ENDPOINT_JOBS(X) \
     X(ATTENTION, attention, "/v1/attention", "attention", "compute attention", \
-      "Compute attention, with every step of it on demand", ENDPOINT_TEXT, "AttentionReply", options_table) \
+      "Compute attention, with every step of it on demand", ENDPOINT_TEXT | ENDPOINT_PICTURE, "AttentionReply", \
+      options_table) \
     X(EXPLAIN, explain, "/v1/attention/explain", "explain", "one cell told as arithmetic", \
       "Tell one query and one key as arithmetic", ENDPOINT_TEXT, "ExplainReply", options_explain_table) \
     X(MERGE, merge, "/v1/attention/merge", "merge", "join partial results over disjoint keys", \

@@ -39,8 +39,8 @@ static const struct {
 };
 
 /* Beside the traits of the table: what a path does. */
-#define IS_JOB 0x100u
-#define IS_PAGE 0x200u
+#define IS_JOB 0x1000u
+#define IS_PAGE 0x2000u
 
 /* Where all traits of `having` are and none of `lacking`. */
 static const struct {
@@ -188,13 +188,17 @@ static void begin_operation(struct writer *w, const char *path, const char *meth
     writer_member_string(w, "description", summary);
 }
 
-static void write_text_content(struct writer *w)
+static void write_form(struct writer *w, const char *media_type, const char *schema)
 {
-    static const char schema[] = "{\"type\":\"string\"}";
-    begin(w, "text/plain");
+    begin(w, media_type);
     writer_key(w, "schema");
     writer_raw(w, schema, strlen(schema));
     end(w, 1);
+}
+
+static void write_text_content(struct writer *w)
+{
+    write_form(w, "text/plain", "{\"type\":\"string\"}");
 }
 
 static void write_parameter(struct writer *w, const char *name, const char *in, const char *schema)
@@ -240,18 +244,12 @@ static void write_jobs(struct writer *w)
         end(w, 1);
         if (jobs[x].traits & ENDPOINT_TEXT)
             write_text_content(w);
+        if (jobs[x].traits & ENDPOINT_PICTURE)
+            write_form(w, "image/svg+xml", "{\"type\":\"string\"}");
         end(w, 2);
         write_problems(w, jobs[x].traits | IS_JOB);
         end(w, 3);
     }
-}
-
-static void write_form(struct writer *w, const char *media_type, const char *schema)
-{
-    begin(w, media_type);
-    writer_key(w, "schema");
-    writer_raw(w, schema, strlen(schema));
-    end(w, 1);
 }
 
 static void write_page(struct writer *w, const char *when, const char *media_type, const char *schema, unsigned traits)

@@ -85,9 +85,9 @@ void options_example(const struct option_table *table, const struct option *opti
 /* What follows from options together: gradients are included where `backward` is given and `include` is not. */
 void options_complete(struct options *options);
 
-/* What a reply in text needs: all steps unless `include` says otherwise; ERROR_INVALID for base64, which has no such
- * form. */
-bool options_for_text(struct options *options, struct error *err);
+/* What a reply for people needs, `form` "in plain text" or "as a picture": all steps unless `include` says otherwise;
+ * ERROR_INVALID for base64, which has no such form. */
+bool options_for_people(struct options *options, const char *form, struct error *err);
 
 /* Checks, after attention_check, what only the reply needs: lengths of labels, include, members that mean nothing
  * together. */

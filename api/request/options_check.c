@@ -15,12 +15,12 @@ void options_complete(struct options *o)
     o->attention.has_target = o->backward.target.values != NULL;
 }
 
-bool options_for_text(struct options *o, struct error *err)
+bool options_for_people(struct options *o, const char *form, struct error *err)
 {
     if (!o->has_include)
         o->include.part[PART_STEPS] = true;
-    return !o->style.base64 || error_set(err, ERROR_INVALID, "encoding",
-                                         "encoding base64 is for JSON; a reply in plain text has no such form.");
+    return !o->style.base64 ||
+           error_set(err, ERROR_INVALID, "encoding", "encoding base64 is for JSON; a reply %s has no such form.", form);
 }
 
 static bool check_labels(struct strings labels, size_t count, const char *name, const char *what, struct error *err)

@@ -121,6 +121,8 @@ static bool check_accept(const struct request *r, struct problem *problem)
         return true;
     if (route && route->tables && media_type_weight(r->head.accept, "text/plain") > 0)
         return true;
+    if (route && route->picture && media_type_weight(r->head.accept, "image/svg+xml") > 0)
+        return true;
     if (route && route->html && media_type_weight(r->head.accept, "text/html") > 0)
         return true;
     return problem_set(problem, PROBLEM_NOT_ACCEPTABLE, "The reply is %s, which Accept excludes.", media);

@@ -128,7 +128,7 @@ static struct work *make_work(struct exchange *x)
     const struct request *request = &x->request;
     const struct work_order order = {
         .job = request->route->job,
-        .format = request_wants_text(request) ? JOB_TEXT : JOB_JSON,
+        .format = request_format(request),
         .coding = content_encoding_find(request->head.content_encoding),
         .wanted = content_encoding_choose(request->head.accept_encoding, x->service->settings.compression),
         .pretty = request->query.pretty,

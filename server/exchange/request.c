@@ -98,6 +98,15 @@ bool request_wants_text(const struct request *request)
     return request->route->tables && media_type_weight(request->head.accept, "text/plain") > json;
 }
 
+enum job_format request_format(const struct request *request)
+{
+    bool text = request_wants_text(request);
+    double other = media_type_weight(request->head.accept, text ? "text/plain" : "application/json");
+    if (request->route->picture && media_type_weight(request->head.accept, "image/svg+xml") > other)
+        return JOB_PICTURE;
+    return text ? JOB_TEXT : JOB_JSON;
+}
+
 bool request_wants_html(const struct request *request)
 {
     const char *other = request_wants_text(request) ? "text/plain" : "application/json";

@@ -45,6 +45,9 @@ bool request_read(struct request *request, const struct service *service, const 
 /* Whether the form for people is wanted, text/plain, where there is one; whoever takes both gets JSON. */
 bool request_wants_text(const struct request *request);
 
+/* The form of the reply of a computation: JSON unless Accept prefers another that there is. */
+enum job_format request_format(const struct request *request);
+
 /* Whether the form for browsers is wanted, text/html, where there is one: more than every other. */
 bool request_wants_html(const struct request *request);
 

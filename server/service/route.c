@@ -28,7 +28,12 @@ static const struct route rows[] = {
      .html = (traits)&ENDPOINT_HTML, \
      .summary = link},
 #define JOB_ROW(which, functions, at, id, link, told, traits, reply, table) \
-    {.path = at, .kind = ROUTE_JOB, .job = JOB_##which, .tables = (traits)&ENDPOINT_TEXT, .summary = link},
+    {.path = at, \
+     .kind = ROUTE_JOB, \
+     .job = JOB_##which, \
+     .tables = (traits)&ENDPOINT_TEXT, \
+     .picture = (traits)&ENDPOINT_PICTURE, \
+     .summary = link},
     ENDPOINT_PAGES(PAGE_ROW) ENDPOINT_JOBS(JOB_ROW)
 #undef PAGE_ROW
 #undef JOB_ROW

@@ -37,6 +37,7 @@ struct route {
     route_page *page;    /* of the kinds that GET asks for */
     enum job_kind job;   /* of a ROUTE_JOB */
     bool tables;         /* there is a form for people, text/plain */
+    bool picture;        /* there is a picture, image/svg+xml */
     bool file;           /* the page has a type of its own, whatever Accept says */
     bool html;           /* the page has a form for browsers, text/html */
     const char *media;   /* of the page, NULL: application/json */

@@ -54,6 +54,20 @@ START_TEST(references_lead_somewhere)
 }
 END_TEST
 
+static const json_t *find_content(const char *path)
+{
+    const json_t *post = json_object_get(json_object_get(json_object_get(document, "paths"), path), "post");
+    return json_object_get(json_object_get(json_object_get(post, "responses"), "200"), "content");
+}
+
+START_TEST(pictures_are_a_form_of_attention)
+{
+    ck_assert_ptr_nonnull(json_object_get(find_content("/v1/attention"), "image/svg+xml"));
+    ck_assert_ptr_nonnull(json_object_get(find_content("/v1/attention/explain"), "text/plain"));
+    ck_assert_ptr_null(json_object_get(find_content("/v1/attention/explain"), "image/svg+xml"));
+}
+END_TEST
+
 static void check_descriptions(const json_t *schema, const char *where)
 {
     const char *name;
@@ -309,6 +323,7 @@ Suite *openapi_suite(void)
     TCase *tests = tcase_create("all");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, references_lead_somewhere);
+    tcase_add_test(tests, pictures_are_a_form_of_attention);
     tcase_add_test(tests, every_member_is_described);
     tcase_add_test(tests, no_schema_is_inside_itself);
     tcase_add_test(tests, operations_have_names_of_their_own);

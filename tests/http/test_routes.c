@@ -192,7 +192,11 @@ START_TEST(text_is_for_people_who_ask_for_it)
                 {"Accept: application/json;q=0.5, text/plain", "text/plain; charset=utf-8"},
                 {"Accept: text/plain, application/json", "application/json"},
                 {"Accept: */*", "application/json"},
-                {"Accept: text/*;q=0.5, */*;q=0.1", "text/plain; charset=utf-8"}};
+                {"Accept: text/*;q=0.5, */*;q=0.1", "text/plain; charset=utf-8"},
+                {"Accept: image/svg+xml", "image/svg+xml; charset=utf-8"},
+                {"Accept: image/*, application/json;q=0.9, text/plain;q=0.8", "image/svg+xml; charset=utf-8"},
+                {"Accept: image/svg+xml;q=0.5, text/plain", "text/plain; charset=utf-8"},
+                {"Accept: image/svg+xml, application/json", "application/json"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct client_reply reply = client_send(
             &service,
@@ -205,6 +209,27 @@ START_TEST(text_is_for_people_who_ask_for_it)
         client_send(&service, &(struct client_request){.path = "/metrics", .headers = {"Accept: text/plain"}});
     ck_assert_int_eq(metrics.status, 200);
     client_free(&metrics);
+}
+END_TEST
+
+/* A picture is a form of the reply of attention alone; a refusal is a problem all the same. */
+START_TEST(pictures_are_of_attention)
+{
+    static const char accept[] = "Accept: image/svg+xml";
+    struct client_reply picture = client_send(
+        &service, &(struct client_request){.path = "/v1/attention", .headers = {accept}, .body = SAMPLE_CAT});
+    ck_assert_int_eq(picture.status, 200);
+    ck_assert_ptr_eq(strstr(picture.body, "<svg "), picture.body);
+    client_free(&picture);
+    struct client_reply refused = client_send(
+        &service, &(struct client_request){.path = "/v1/attention", .headers = {accept}, .body = "{\"q\":1}"});
+    ck_assert_int_eq(refused.status, 422);
+    check_header(&refused, "Content-Type", "application/problem+json");
+    client_free(&refused);
+    struct client_reply explained = client_send(
+        &service, &(struct client_request){.path = "/v1/attention/explain", .headers = {accept}, .body = SAMPLE_CAT});
+    ck_assert_int_eq(explained.status, 406);
+    client_free(&explained);
 }
 END_TEST
 
@@ -491,6 +516,7 @@ Suite *routes_suite(void)
     tcase_add_loop_test(tests, every_reply_has_the_common_headers, 0, 4);
     tcase_add_test(tests, attention_computes);
     tcase_add_test(tests, text_is_for_people_who_ask_for_it);
+    tcase_add_test(tests, pictures_are_of_attention);
     tcase_add_test(tests, lines_of_a_list_are_one_list);
     tcase_add_test(tests, merge_computes);
     tcase_add_loop_test(tests, lasting_pages_have_an_etag, 0, 5);

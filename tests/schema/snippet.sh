@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs the first block of one language in api/README.md against a service. Usage: snippet.sh LANGUAGE ADDRESS COMMAND...
+# Runs the first block of one language (its fence: python, py, js) in api/README.md against a service. Usage: snippet.sh LANGUAGE ADDRESS COMMAND...
 # It must print what its last line, a comment, says after "prints".
 set -euo pipefail
 
