@@ -104,7 +104,7 @@ static bool check_booleans(struct decoder *d, struct tensor t, const struct json
 {
     const unsigned char *values = t.data;
     size_t count = tensor_count(t);
-    for (size_t x = 0; x < count; x++)
+    for (size_t x = 0; values && x < count; x++)
         if (values[x] > 1)
             return decoder_fault_at(d, t, x, at, "is neither 0 nor 1.");
     return true;
@@ -113,16 +113,16 @@ static bool check_booleans(struct decoder *d, struct tensor t, const struct json
 /* The exponent of a number that is not finite is all ones: one pass without a branch for the numbers that are good. */
 static bool are_finite(struct tensor t)
 {
+    const float *narrow = t.dtype == DTYPE_FLOAT32 ? t.data : NULL;
+    const double *wide = t.dtype == DTYPE_FLOAT64 ? t.data : NULL;
     size_t count = tensor_count(t);
     bool good = true;
-    if (t.dtype == DTYPE_FLOAT32)
-        for (size_t x = 0; x < count; x++)
-            good &= isfinite(((const float *)t.data)[x]) != 0;
-    else if (t.dtype == DTYPE_FLOAT64)
-        for (size_t x = 0; x < count; x++)
-            good &= isfinite(((const double *)t.data)[x]) != 0;
-    else
-        good = dtype_find_overflow(t.dtype, t.data, count) == count;
+    if (!narrow && !wide)
+        return dtype_find_overflow(t.dtype, t.data, count) == count;
+    for (size_t x = 0; narrow && x < count; x++)
+        good &= isfinite(narrow[x]) != 0;
+    for (size_t x = 0; wide && x < count; x++)
+        good &= isfinite(wide[x]) != 0;
     return good;
 }
 

@@ -8,8 +8,8 @@
 #include "api/text/query_arithmetic.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define DECIMALS 3
 #define VECTOR_SHOWN 8
@@ -102,9 +102,9 @@ static void tell_cap(const struct teller *p)
     const struct attention *a = p->q->a;
     if (attention_lacks(a, QUANTITY_CAPPED))
         return;
-    char after[DECIMAL_TEXT_SIZE + 8] = " / ";
-    decimal_text_exact(after + 3, a->request->softcap, a->dtype);
-    strcat(after, ")");
+    char cap_text[DECIMAL_TEXT_SIZE];
+    char after[DECIMAL_TEXT_SIZE + 8];
+    snprintf(after, sizeof after, " / %s)", decimal_text_exact(cap_text, a->request->softcap, a->dtype));
     equation_line_write(&p->pen, &(struct equation_line){.name = "capped",
                                                          .before = "",
                                                          .between = " * tanh(",

@@ -86,7 +86,7 @@ bool base64_decode(const char *characters, size_t length, unsigned char *out)
     if (length == 0 || length % 4 != 0)
         return length == 0;
     size_t groups = length / 4 - 1;
-    return read_groups(characters, groups, out) &
+    return read_groups(characters, groups, out) &&
            read_last(characters + 4 * groups, count_padding(characters, length), out + 3 * groups);
 }
 

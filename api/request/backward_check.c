@@ -146,9 +146,6 @@ bool backward_check(const struct options *o, const struct attention *a, struct e
     if (o->attention.precision.on)
         return error_set(err, ERROR_INVALID, "backward",
                          "Rounded numbers have no slope: precision and backward exclude each other.");
-    if (o->attention.precision.on)
-        return error_set(err, ERROR_INVALID, "backward",
-                         "Rounded numbers have no slope: precision and backward exclude each other.");
     if (!check_start(o, err))
         return false;
     return b->output.data ? check_output(b->output, a, err)

@@ -140,7 +140,8 @@ bool include_check(const struct include *include, const struct attention *a, str
         if (lack)
             good = refuse((enum part)p, part_name((enum part)p), include->part_at[p], lack, err);
     }
-    if (!memchr(include->result, true, sizeof include->result))
+    static const struct include nothing;
+    if (memcmp(include->result, nothing.result, sizeof nothing.result) == 0)
         return good;
     for (size_t r = 0; r < RESULT_COUNT; r++) {
         const char *lack = include->result[r] ? result_lacks((enum result_id)r, a) : NULL;

@@ -142,9 +142,9 @@ static void run_projection(const struct backward_way *way, size_t input, struct 
     const struct tensor x = input > 0 && r->context.data ? r->context : r->x;
     size_t rows = fresh.shape[0] * fresh.shape[2];
     size_t columns = fresh.shape[1] * fresh.shape[3];
-    size_t in = x.shape[x.rank - 1];
     if (!r->w_q.data)
         return;
+    size_t in = x.shape[x.rank - 1];
     run_outer(way, (struct outer){fresh.dtype, rows, in, columns, x.data, fresh.data,
                                   way->results->of[inputs[input].weight]});
     sum_rows(fresh.dtype, fresh.data, rows, columns, way->results->of[inputs[input].bias]);
@@ -154,16 +154,17 @@ static void run_projection(const struct backward_way *way, size_t input, struct 
 static bool run_input(const struct backward_way *way, size_t input, struct error *err)
 {
     const struct attention *a = way->back->a;
+    const struct input *names = &inputs[input];
     const struct tensor all = way->inputs[input];
     size_t past = input == 0 ? 0 : a->past;
     if (!all.data)
         return true;
-    if (input > 0 && backward_wants(way, inputs[input].past)) {
+    if (names->past != GRADIENT_COUNT && backward_wants(way, names->past)) {
         const size_t shape[4] = {all.shape[0], all.shape[1], past, all.shape[3]};
-        copy_rows(tensor_dense(a->dtype, 4, shape, way->results->of[inputs[input].past]), all, 0);
+        copy_rows(tensor_dense(a->dtype, 4, shape, way->results->of[names->past]), all, 0);
     }
     size_t rows = all.shape[2] - past;
-    void *room = backward_room(way, inputs[input].own, all.shape[0] * all.shape[1] * rows * all.shape[3], err);
+    void *room = backward_room(way, names->own, all.shape[0] * all.shape[1] * rows * all.shape[3], err);
     if (!room)
         return false;
     struct tensor fresh = layout_of(a, all.shape[1], rows, all.shape[3], room);

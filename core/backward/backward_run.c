@@ -162,11 +162,13 @@ static bool check_row(const struct backward_way *way, size_t row, struct error *
 {
     const struct attention *a = way->back->a;
     unsigned state = way->state[row];
+    if (state == 0)
+        return true;
     row %= a->batch * a->heads * a->queries;
-    return state == 0 || error_set(err, ERROR_INVALID, "backward",
-                                   "The gradient of %s overflows %s in batch %zu, head %zu, query %zu.",
-                                   gradient_name((enum gradient)(state - 1)), dtype_name(a->dtype),
-                                   row / a->queries / a->heads, row / a->queries % a->heads, row % a->queries);
+    return error_set(err, ERROR_INVALID, "backward",
+                     "The gradient of %s overflows %s in batch %zu, head %zu, query %zu.",
+                     gradient_name((enum gradient)(state - 1)), dtype_name(a->dtype), row / a->queries / a->heads,
+                     row / a->queries % a->heads, row % a->queries);
 }
 
 static bool check_row_dot(const struct backward_way *way, struct error *err)

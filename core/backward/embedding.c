@@ -8,7 +8,7 @@
 static bool check_ids(const struct attention_request *r, struct error *err)
 {
     const struct integers ids = r->ids;
-    for (size_t at = 0; at < ids.count; at++) {
+    for (size_t at = 0; ids.values && at < ids.count; at++) {
         char name[64];
         if (ids.values[at] >= 0 && (uint64_t)ids.values[at] < r->embedding.shape[0])
             continue;
@@ -54,7 +54,8 @@ static void store(enum dtype dtype, void *data, size_t at, double value)
 
 static double wave(size_t position, size_t feature, size_t width)
 {
-    double angle = (double)position * pow(10000, -2 * (double)(feature / 2) / (double)width);
+    size_t pair = feature / 2;
+    double angle = (double)position * pow(10000, -2 * (double)pair / (double)width);
     return feature % 2 ? cos(angle) : sin(angle);
 }
 

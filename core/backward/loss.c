@@ -39,7 +39,7 @@ static double score_row(const struct scored *s, size_t target, size_t i)
 {
     enum dtype dtype = s->a->dtype;
     double max = -INFINITY;
-    double sum = 0;
+    double sum = 0; /* at least 1 in the end: the largest word has e^0 */
     double t = s->rows->temperature;
     size_t at = i * s->words;
     for (size_t x = 0; x < s->words; x++)
@@ -51,7 +51,7 @@ static double score_row(const struct scored *s, size_t target, size_t i)
         double p = exp(load(dtype, s->slope, at + x) / t - max) / sum - (x == target);
         store(dtype, s->slope, at + x, target == LOSS_NO_TARGET ? 0 : p / (t * (double)s->counting));
     }
-    return target == LOSS_NO_TARGET ? (double)NAN : max - chosen + log(sum);
+    return target == LOSS_NO_TARGET || sum <= 0 ? (double)NAN : max - chosen + log(sum);
 }
 
 static bool logits_are_finite(const struct scored *s, size_t count, struct error *err)

@@ -10,6 +10,7 @@
 #include <check.h>
 #include <ctype.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,8 +232,9 @@ static size_t split_cells(char *row, char *cells[32])
 static void check_table(char *rows[], size_t count)
 {
     char *cells[16][32];
-    size_t widths[16];
+    size_t widths[16] = {0};
     ck_assert_uint_le(count, 16);
+    ck_assert_uint_gt(count, 0);
     for (size_t r = 0; r < count; r++)
         widths[r] = split_cells(rows[r], cells[r]);
     size_t columns = widths[count - 1] - 1;
@@ -321,9 +323,18 @@ START_TEST(examples)
 }
 END_TEST
 
+static uint64_t state;
+
+/* 0 .. below - 1 (Knuth's linear congruential generator, MMIX). */
+static size_t pick(size_t below)
+{
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return (size_t)(state >> 33) % below;
+}
+
 static double draw(void)
 {
-    return (double)(rand() % 401 - 200) / 100;
+    return ((double)pick(401) - 200) / 100;
 }
 
 static void put_matrix(struct buffer *out, const char *name, size_t rows, size_t columns)
@@ -355,23 +366,23 @@ static const char *const options[] = {
 /* 20 requests with two decimals for each option, whole and one cell of each. */
 START_TEST(random_requests)
 {
-    srand((unsigned)_i);
+    state = (uint64_t)_i;
     equations = abouts = 0;
     for (size_t round = 0; round < 20; round++) {
         struct buffer body = {0};
-        size_t n = 1 + (size_t)rand() % 4;
-        size_t m = n + (size_t)rand() % 12;
-        size_t d = 1 + (size_t)rand() % 6;
+        size_t n = 1 + pick(4);
+        size_t m = n + pick(12);
+        size_t d = 1 + pick(6);
         buffer_string(&body, "{");
         put_matrix(&body, "q", n, d);
         put_matrix(&body, "k", m, d);
-        put_matrix(&body, "v", m, 1 + (size_t)rand() % 6);
+        put_matrix(&body, "v", m, 1 + pick(6));
         size_t common = body.length;
         buffer_format(&body, "%s}", options[_i]);
         buffer_append(&body, "", 1);
         ck_assert_msg(check_reply(body.data, JOB_ATTENTION), "%s", body.data);
         body.length = common;
-        buffer_format(&body, "%s,\"cell\":{\"query\":%zu,\"key\":%zu}}", options[_i], n - 1, (size_t)rand() % m);
+        buffer_format(&body, "%s,\"cell\":{\"query\":%zu,\"key\":%zu}}", options[_i], n - 1, pick(m));
         buffer_append(&body, "", 1);
         ck_assert_msg(check_reply(body.data, JOB_EXPLAIN), "%s", body.data);
         buffer_free(&body);
