@@ -162,9 +162,10 @@ static bool check_row(const struct backward_way *way, size_t row, struct error *
 {
     const struct attention *a = way->back->a;
     unsigned state = way->state[row];
-    if (state == 0)
+    size_t rows = a->batch * a->heads * a->queries;
+    if (state == 0 || rows == 0)
         return true;
-    row %= a->batch * a->heads * a->queries;
+    row %= rows;
     return error_set(err, ERROR_INVALID, "backward",
                      "The gradient of %s overflows %s in batch %zu, head %zu, query %zu.",
                      gradient_name((enum gradient)(state - 1)), dtype_name(a->dtype), row / a->queries / a->heads,
