@@ -6,8 +6,11 @@
 #include "core/backward/embedding.h"
 #include "core/cost.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define TEXT_BESIDE 4096.0 /* bytes of a step's reply that are not numbers, usually */
 
 /* One step: what the job of POST /v1/attention has. */
 struct step {
@@ -152,22 +155,35 @@ static double count_flops(const struct job *job)
     return flops;
 }
 
-/* The numbers of all steps stay until the reply is made. */
-static double count_room(const struct job *job)
+/* What the next step gets of this one. */
+static double price_handed(const struct attention *a)
 {
-    const struct steps_job *s = read_state(job);
-    double bytes = 0;
-    for (size_t x = 0; x < s->request.steps.count; x++) {
-        const struct attention *a = &s->steps[x].attention;
-        double rows = (double)a->heads * (double)a->queries + 2 * (double)a->kv_heads * (double)a->keys;
-        bytes += (double)dtype_size(a->dtype) * (double)a->batch * rows * (double)(a->d_k + a->d_v);
-    }
-    return bytes;
+    double keys = (double)a->batch * (double)a->kv_heads * (double)a->keys;
+    return (double)dtype_size(a->dtype) * keys * (double)(a->d_k + a->d_v);
 }
 
+/* All stays until the reply is made but scratch, and rows that are computed again. */
+static void add_step(struct price *sum, double *rows, const struct step *step)
+{
+    struct price price = price_find(&step->reply, (struct price_order){0});
+    sum->operands += price.operands;
+    sum->lasting += price.lasting;
+    sum->results += price.results + price_handed(&step->attention);
+    sum->scratch = fmax(sum->scratch, price.scratch);
+    sum->text += TEXT_BESIDE + price_numbers(&step->reply);
+    *rows = fmax(*rows, price_rows(&step->reply));
+}
+
+/* The text is there twice when it is sent. */
 static struct price find_price(const struct job *job)
 {
-    return (struct price){.results = count_room(job)};
+    const struct steps_job *s = read_state(job);
+    struct price sum = {0};
+    double rows = 0;
+    for (size_t x = 0; x < s->request.steps.count; x++)
+        add_step(&sum, &rows, &s->steps[x]);
+    sum.text = 2 * sum.text + rows;
+    return sum;
 }
 
 /* --- computing --- */

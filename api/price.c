@@ -88,7 +88,8 @@ static double price_quantities(const struct reply *r)
         bool held = s->source == SECTION_VIEW && own && s->id != RESULT_OUTPUT;
         bytes += held ? (double)s->numbers * (double)dtype_size(s->t.dtype) : 0;
     }
-    return r->whole ? bytes + (double)REPLY_WHOLE_MAX * sizeof(double) : bytes;
+    double whole = fmin((double)REPLY_WHOLE_MAX, (double)(r->sections.numbers + r->checked.numbers));
+    return r->whole ? bytes + whole * sizeof(double) : bytes;
 }
 
 static double price_backward(const struct reply *r)
@@ -153,13 +154,17 @@ double price_rows(const struct reply *r)
     return price_rows_of(r, &r->sections);
 }
 
+double price_numbers(const struct reply *r)
+{
+    return (double)r->sections.numbers * (double)array_number_room(&r->options->style, r->a->dtype);
+}
+
 static double price_text(const struct reply *r, struct price_order order)
 {
     const struct attention *a = r->a;
     double told = order.tells_query ? (double)query_steps_room(a) + (double)query_steps_contributions_room(a) : 0;
     told += order.tells_query && a->request->backward ? (double)explain_gradient_room(a) : 0;
-    double numbers =
-        r->whole ? (double)r->sections.numbers * (double)array_number_room(&r->options->style, a->dtype) : 0;
+    double numbers = r->whole ? price_numbers(r) : 0;
     return order.in_one_piece || r->whole ? TEXT_BESIDE + order.drawn + numbers + fmax(told, price_rows(r)) : 0;
 }
 

@@ -29,6 +29,9 @@ double price_sum(struct price price);
 /* ERROR_TOO_LARGE, with what it is made of, when that and the bytes `given` are more than `limit`. */
 bool price_check(struct price price, size_t given, size_t limit, struct error *err);
 
+/* Bytes of the text of all numbers of a reply. */
+double price_numbers(const struct reply *reply);
+
 /* Bytes that reading the rows of any section takes at most. */
 double price_rows(const struct reply *reply);
 

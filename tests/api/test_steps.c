@@ -111,6 +111,31 @@ START_TEST(what_does_not_follow_is_refused)
 }
 END_TEST
 
+/* What two steps hold together, and their text. */
+START_TEST(memory_of_all_steps_is_priced)
+{
+    static const size_t limits[] = {700000, 1400000, 8000000};
+    enum { KEYS = 10000 };
+    char *body = malloc(2 * KEYS * 4 + 400), *at = body;
+    at += sprintf(at, "{\"steps\":[{\"q\":[[1]]");
+    for (int name = 0; name < 2; name++) {
+        at += sprintf(at, ",\"%c\":[[1]", "kv"[name]);
+        for (size_t j = 1; j < KEYS; j++)
+            at += sprintf(at, ",[1]");
+        *at++ = ']';
+    }
+    sprintf(at, "},{\"q\":[[1]],\"k\":[[2]],\"v\":[[2]]}]}");
+    struct exchange e = exchange_run(body, (struct exchange_how){.kind = JOB_DECODE, .limits.memory = limits[_i]});
+    ck_assert_msg(e.good == (_i == 2), "%s", e.err.faults[0].text);
+    if (!e.good) {
+        ck_assert_int_eq(e.err.code, ERROR_TOO_LARGE);
+        ck_assert_ptr_nonnull(strstr(e.err.faults[0].text, "This request would take "));
+    }
+    exchange_end(&e);
+    free(body);
+}
+END_TEST
+
 Suite *steps_suite(void);
 
 Suite *steps_suite(void)
@@ -121,6 +146,7 @@ Suite *steps_suite(void)
     tcase_add_loop_test(tests, steps_equal_requests_to_the_bit, 0, 2);
     tcase_add_test(tests, steps_may_differ);
     tcase_add_loop_test(tests, what_does_not_follow_is_refused, 0, sizeof refusals / sizeof *refusals);
+    tcase_add_loop_test(tests, memory_of_all_steps_is_priced, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;
 }
