@@ -24,6 +24,7 @@ enum job_kind {
 enum job_format {
     JOB_JSON,
     JOB_TEXT,    /* text/plain for people; JOB_MERGE has none and gives JSON */
+    JOB_SHADED,  /* the same with cells in 256 colours, of JOB_ATTENTION; of JOB_EXPLAIN it is JOB_TEXT */
     JOB_PICTURE, /* image/svg+xml, of JOB_ATTENTION; others give JSON */
     JOB_FORMATS
 };

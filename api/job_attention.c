@@ -40,7 +40,13 @@ struct writing {
 static bool write_text(const struct reply *reply, size_t index, struct buffer *out)
 {
     (void)index;
-    return reply_text_write(reply, out);
+    return reply_text_write(reply, REPLY_TEXT_PLAIN, out);
+}
+
+static bool write_shaded(const struct reply *reply, size_t index, struct buffer *out)
+{
+    (void)index;
+    return reply_text_write(reply, REPLY_TEXT_SHADED, out);
 }
 
 static bool write_picture(const struct reply *reply, size_t index, struct buffer *out)
@@ -52,8 +58,14 @@ static bool write_picture(const struct reply *reply, size_t index, struct buffer
 static const struct writing writings[JOB_FORMATS] = {
     [JOB_JSON] = {"application/json", reply_json_prepare, NULL, reply_json_block},
     [JOB_TEXT] = {"text/plain; charset=utf-8", NULL, "in plain text", write_text},
+    [JOB_SHADED] = {"text/plain; charset=utf-8", NULL, "in plain text", write_shaded},
     [JOB_PICTURE] = {"image/svg+xml; charset=utf-8", NULL, "as a picture", write_picture},
 };
+
+static bool is_text(const struct job *job)
+{
+    return job->format == JOB_TEXT || job->format == JOB_SHADED;
+}
 
 /* --- decoding --- */
 
@@ -135,19 +147,27 @@ static size_t count_numbers(const struct job *job)
 static bool shows_keys(const struct job *job)
 {
     const struct reply *reply = &read_state(job)->reply;
-    return job->operations == job_explain() || job->format == JOB_TEXT || reply_needs(reply, RESULT_INPUTS_K) ||
+    return job->operations == job_explain() || is_text(job) || reply_needs(reply, RESULT_INPUTS_K) ||
            reply_needs(reply, RESULT_INPUTS_V) || reply_needs(reply, RESULT_STEPS_CONTRIBUTIONS) ||
            read_state(job)->options.attention.backward;
+}
+
+static double price_drawing(const struct job *job)
+{
+    const struct reply *reply = &read_state(job)->reply;
+    return job->format == JOB_PICTURE  ? picture_room(reply)
+           : job->format == JOB_SHADED ? reply_text_shade_room(reply)
+                                       : 0;
 }
 
 static struct price find_price(const struct job *job)
 {
     bool explains = job->operations == job_explain();
-    bool text = job->format == JOB_TEXT;
+    bool text = is_text(job);
     const struct price_order order = {.in_one_piece = explains || writings[job->format].for_people != NULL,
                                       .shows_keys = shows_keys(job),
                                       .tells_query = explains || text,
-                                      .drawn = job->format == JOB_PICTURE ? picture_room(&read_state(job)->reply) : 0};
+                                      .drawn = price_drawing(job)};
     return price_find(&read_state(job)->reply, order);
 }
 
@@ -175,7 +195,7 @@ static bool run_explain(struct job *job, struct pool *pool, const atomic_bool *c
     struct attention_job *s = state_of(job);
     return compute(job, pool, cancel, err) &&
            explain_write(&s->options, &s->attention, s->attention.request->backward ? &s->reply.back.core : NULL,
-                         job->format == JOB_TEXT, job->arena, &s->explained, err);
+                         is_text(job), job->arena, &s->explained, err);
 }
 
 static size_t count_blocks(const struct job *job)
@@ -213,7 +233,7 @@ static const char *find_media_type(const struct job *job)
 
 static const char *find_explained_type(const struct job *job)
 {
-    return writings[job->format == JOB_TEXT ? JOB_TEXT : JOB_JSON].media_type;
+    return writings[is_text(job) ? JOB_TEXT : JOB_JSON].media_type;
 }
 
 static void release(struct job *job)

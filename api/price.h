@@ -19,7 +19,7 @@ struct price_order {
     bool in_one_piece;
     bool shows_keys;  /* of an absorbed latent request too */
     bool tells_query; /* in words (query_steps.h) */
-    double drawn;     /* bytes of a picture */
+    double drawn;     /* bytes of a picture, or of colours */
 };
 
 /* Of a planned reply. */

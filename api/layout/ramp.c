@@ -65,3 +65,39 @@ bool ramp_wants_white(struct ramp_colour c)
     double luminance = 0.2126 * linear(c.red) + 0.7152 * linear(c.green) + 0.0722 * linear(c.blue);
     return 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05;
 }
+
+/* --- terminals --- */
+
+#define CUBE 16   /* the first colour of the cube, */
+#define SIDE 6    /* and how many levels it has */
+#define GREYS 232 /* the first grey, */
+#define GREY_COUNT 24
+
+static int distance(struct ramp_colour c, int red, int green, int blue)
+{
+    return (c.red - red) * (c.red - red) + (c.green - green) * (c.green - green) + (c.blue - blue) * (c.blue - blue);
+}
+
+/* The levels of the cube are 0, 95, 135, 175, 215, 255; greys are 8, 18, .. 238. */
+static unsigned nearest_level(int channel)
+{
+    return channel < 48 ? 0 : channel < 115 ? 1 : (unsigned)(channel - 35) / 40;
+}
+
+static int level(unsigned index)
+{
+    return index == 0 ? 0 : 55 + 40 * (int)index;
+}
+
+unsigned ramp_terminal(struct ramp_colour c)
+{
+    unsigned red = nearest_level(c.red);
+    unsigned green = nearest_level(c.green);
+    unsigned blue = nearest_level(c.blue);
+    int mean = (c.red + c.green + c.blue) / 3;
+    int grey = mean < 8 ? 0 : mean > 238 ? GREY_COUNT - 1 : (mean - 3) / 10;
+    int shade = 8 + 10 * grey;
+    if (distance(c, shade, shade, shade) < distance(c, level(red), level(green), level(blue)))
+        return GREYS + (unsigned)grey;
+    return CUBE + SIDE * SIDE * red + SIDE * green + blue;
+}

@@ -21,6 +21,9 @@ struct ramp_colour ramp_colour(enum ramp ramp, double place);
 /* Where `value` lies when `most` has the full colour. */
 double ramp_place(enum ramp ramp, double value, double most);
 
+/* The closest of the 256 colours of a terminal, from its cube and its greys. */
+unsigned ramp_terminal(struct ramp_colour colour);
+
 /* Is white text easier to read on it than black? */
 bool ramp_wants_white(struct ramp_colour colour);
 

@@ -2,6 +2,7 @@
 #ifndef API_LAYOUT_TEXT_TABLE_H
 #define API_LAYOUT_TEXT_TABLE_H
 
+#include "api/layout/ramp.h"
 #include "api/layout/token_label.h"
 #include "api/numbers/buffer.h"
 #include "api/numbers/decimal_text.h"
@@ -9,6 +10,7 @@
 #define TEXT_TABLE_ROWS 12
 #define TEXT_TABLE_COLUMNS 12
 #define TEXT_TABLE_LINE 80
+#define TEXT_TABLE_SHADE 32 /* bytes that a colour adds to a cell, at most */
 
 struct text_table {
     size_t indent;
@@ -18,6 +20,9 @@ struct text_table {
     char row[TEXT_TABLE_ROWS][TOKEN_LABEL_TEXT];
     char column[TEXT_TABLE_COLUMNS][TOKEN_LABEL_TEXT];
     char cell[TEXT_TABLE_ROWS][TEXT_TABLE_COLUMNS][DECIMAL_TEXT_SIZE];
+    bool shaded; /* cells have the colour of their `value`; those that are not finite have none */
+    enum ramp ramp;
+    double value[TEXT_TABLE_ROWS][TEXT_TABLE_COLUMNS];
 };
 
 /* Appends the table; columns that do not fit the line are left out. What is not shown is counted in a

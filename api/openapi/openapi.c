@@ -224,6 +224,9 @@ static void write_parameters(struct writer *w, unsigned traits)
     write_parameter(w, "pretty", "query",
                     "{\"anyOf\":[{\"type\":\"boolean\"},{\"enum\":[\"\",\"1\",\"0\"]}],"
                     "\"description\":\"JSON that is not streamed is indented; without a value as true\"}");
+    write_parameter(w, "color", "query",
+                    "{\"enum\":[\"never\",\"always\"],"
+                    "\"description\":\"text/plain: cells in the 256 colours of a terminal\"}");
     writer_array_end(w);
 }
 

@@ -99,17 +99,6 @@ static void find_hidden(struct grid *g, unsigned char *visible)
             hide_row(g, row, visible);
 }
 
-static bool is_share(const struct section *s)
-{
-    static const enum quantity shares[] = {QUANTITY_WEIGHTS,    QUANTITY_EXP,     QUANTITY_DROPPED,
-                                           QUANTITY_ALLOWED,    QUANTITY_RESCALE, QUANTITY_MAX_WEIGHT,
-                                           QUANTITY_WEIGHT_SUM, QUANTITY_TILE_EXP};
-    for (size_t x = 0; x < sizeof shares / sizeof *shares; x++)
-        if (s->result->quantity == shares[x])
-            return true;
-    return false;
-}
-
 static void choose_colours(struct grid *g)
 {
     double least = 0;
@@ -117,7 +106,7 @@ static void choose_colours(struct grid *g)
         least = g->hidden[x] ? least : fmin(least, g->values[x]);
         g->most = g->hidden[x] ? g->most : fmax(g->most, fabs(g->values[x]));
     }
-    g->ramp = is_share(g->section) && least >= 0 ? RAMP_SHARE : RAMP_AROUND;
+    g->ramp = section_is_share(g->section) && least >= 0 ? RAMP_SHARE : RAMP_AROUND;
     if (g->ramp == RAMP_SHARE)
         g->most = fmax(g->most, 1);
 }

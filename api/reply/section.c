@@ -337,3 +337,14 @@ const struct section *section_find(const struct section_list *list, enum result_
             return &list->at[x];
     return NULL;
 }
+
+bool section_is_share(const struct section *s)
+{
+    static const enum quantity shares[] = {QUANTITY_WEIGHTS,    QUANTITY_EXP,     QUANTITY_DROPPED,
+                                           QUANTITY_ALLOWED,    QUANTITY_RESCALE, QUANTITY_MAX_WEIGHT,
+                                           QUANTITY_WEIGHT_SUM, QUANTITY_TILE_EXP};
+    for (size_t x = 0; x < sizeof shares / sizeof *shares; x++)
+        if (s->result->quantity == shares[x])
+            return true;
+    return false;
+}

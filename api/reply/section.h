@@ -55,6 +55,9 @@ bool section_plan_expected(struct section_list *list, const struct options *opti
 /* Cuts a section into blocks, of which the first is `first`. */
 void section_cut(struct section *section, const struct attention *a, const struct style *style, size_t first);
 
+/* Are its numbers shares of one, or powers of e up to 1? (Linear attention has weights of any size all the same.) */
+bool section_is_share(const struct section *section);
+
 /* The rows of its block `local`, and which of their numbers: all, or a piece of one row. */
 struct section_span {
     size_t first, count;

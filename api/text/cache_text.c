@@ -61,17 +61,22 @@ static void label_row(const struct section_table *p, const struct grid *g, size_
 
 static void print_grid(const struct section_table *p, const struct grid *g)
 {
-    struct text_table table = {.indent = SECTION_TABLE_INDENT, .all_rows = g->rows, .row_noun = "rows"};
+    struct text_table table = {.shaded = p->shaded,
+                               .ramp = RAMP_AROUND,
+                               .indent = SECTION_TABLE_INDENT,
+                               .all_rows = g->rows,
+                               .row_noun = "rows"};
     int decimals = g->s->t.dtype == DTYPE_INT16 ? 0 : p->arithmetic.decimals;
     table.columns = least(g->columns, TEXT_TABLE_COLUMNS);
     table.all_columns = g->columns;
     table.column_noun = "numbers";
     for (; table.rows < least(g->rows, SECTION_TABLE_ROWS); table.rows++) {
         label_row(p, g, table.rows, table.row[table.rows]);
-        for (size_t c = 0; c < table.columns; c++)
-            decimal_text_print(table.cell[table.rows][c],
-                               dtype_get(g->s->t.dtype, g->s->t.data, g->start + table.rows * g->columns + c),
-                               decimals);
+        for (size_t c = 0; c < table.columns; c++) {
+            size_t at = g->start + table.rows * g->columns + c;
+            table.value[table.rows][c] = dtype_get(g->s->t.dtype, g->s->t.data, at);
+            decimal_text_print(table.cell[table.rows][c], table.value[table.rows][c], decimals);
+        }
     }
     text_table_print(p->out, &table);
 }

@@ -48,7 +48,9 @@ static bool write_grid(const struct section_table *p, const struct section *s, s
 {
     enum axis down = s->t.rank > 1 ? s->axes[s->t.rank - 2] : AXIS_NONE;
     enum axis across = s->axes[s->t.rank - 1];
-    struct text_table g = {.indent = SECTION_TABLE_INDENT,
+    struct text_table g = {.shaded = p->shaded,
+                           .ramp = RAMP_AROUND,
+                           .indent = SECTION_TABLE_INDENT,
                            .all_rows = count,
                            .row_noun = plural_of(down),
                            .all_columns = array_width(&s->t),
@@ -62,8 +64,10 @@ static bool write_grid(const struct section_table *p, const struct section *s, s
             return false;
         if (down != AXIS_NONE)
             label(p, down, g.rows, g.row[g.rows]);
-        for (size_t c = 0; c < g.columns; c++)
-            decimal_text_print(g.cell[g.rows][c], dtype_get(s->t.dtype, values, c), p->arithmetic.decimals);
+        for (size_t c = 0; c < g.columns; c++) {
+            g.value[g.rows][c] = dtype_get(s->t.dtype, values, c);
+            decimal_text_print(g.cell[g.rows][c], g.value[g.rows][c], p->arithmetic.decimals);
+        }
     }
     text_table_print(p->out, &g);
     return true;

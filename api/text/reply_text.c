@@ -10,6 +10,7 @@
 #include "api/text/section_table.h"
 #include "core/cost.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define DECIMALS 3
@@ -257,10 +258,19 @@ static bool print_heads(struct section_table *p)
     return good;
 }
 
-bool reply_text_write(const struct reply *r, struct buffer *out)
+double reply_text_shade_room(const struct reply *r)
+{
+    double table =
+        (double)SECTION_TABLE_ROWS * TEXT_TABLE_COLUMNS * SECTION_TABLE_ROWS; /* of terms: one for each query */
+    double shown = fmin((double)r->sections.numbers, (double)r->sections.count * HEADS_SHOWN * table);
+    return shown * TEXT_TABLE_SHADE;
+}
+
+bool reply_text_write(const struct reply *r, enum reply_text_look look, struct buffer *out)
 {
     const struct style *style = &r->options->style;
-    struct section_table p = {.reply = r, .options = r->options, .a = r->a, .out = out};
+    struct section_table p = {
+        .reply = r, .options = r->options, .a = r->a, .out = out, .shaded = look == REPLY_TEXT_SHADED};
     p.arithmetic = (struct query_arithmetic){r->options, style->rounded ? (int)style->decimals : DECIMALS};
     if (r->options->id) {
         buffer_string(out, "id ");

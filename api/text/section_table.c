@@ -31,9 +31,11 @@ static void name_columns(const struct section_table *p, const struct section *s,
 }
 
 static void put_number(const struct section_table *p, const struct section *s, const void *values, size_t at,
-                       char *cell)
+                       struct text_table *g, size_t c)
 {
+    char *cell = g->cell[g->rows][c];
     double value = dtype_get(s->t.dtype, values, at);
+    g->value[g->rows][c] = value;
     if (s->t.dtype == DTYPE_BOOL)
         snprintf(cell, DECIMAL_TEXT_SIZE, "%s", value > 0 ? "1" : ".");
     else
@@ -43,7 +45,11 @@ static void put_number(const struct section_table *p, const struct section *s, c
 bool section_table_rows(const struct section_table *p, const struct section *s, size_t first, enum axis axis,
                         size_t count, size_t indent)
 {
-    struct text_table g = {.indent = indent, .all_rows = count, .row_noun = axis == AXIS_QUERY ? "queries" : "keys"};
+    struct text_table g = {.shaded = p->shaded,
+                           .ramp = section_is_share(s) ? RAMP_SHARE : RAMP_AROUND,
+                           .indent = indent,
+                           .all_rows = count,
+                           .row_noun = axis == AXIS_QUERY ? "queries" : "keys"};
     struct section_rows source = {
         .a = reply_attention(p->reply, s), .section = s, .weights = p->reply->results.of[query_steps_mixing(p->a)]};
     bool good = true;
@@ -53,7 +59,7 @@ bool section_table_rows(const struct section_table *p, const struct section *s, 
         good = values != NULL;
         put_row_label(p, axis, g.rows, g.row[g.rows]);
         for (size_t c = 0; good && c < g.columns; c++)
-            put_number(p, s, values, c, g.cell[g.rows][c]);
+            put_number(p, s, values, c, &g, c);
     }
     section_rows_close(&source);
     if (good)
@@ -64,7 +70,9 @@ bool section_table_rows(const struct section_table *p, const struct section *s, 
 /* One number per query: the section's row holds all queries of the head. */
 static bool print_column(const struct section_table *p, const struct section *s)
 {
-    struct text_table g = {.indent = SECTION_TABLE_INDENT,
+    struct text_table g = {.shaded = p->shaded,
+                           .ramp = section_is_share(s) ? RAMP_SHARE : RAMP_AROUND,
+                           .indent = SECTION_TABLE_INDENT,
                            .all_rows = p->a->queries,
                            .row_noun = "queries",
                            .columns = 1,
@@ -73,7 +81,7 @@ static bool print_column(const struct section_table *p, const struct section *s)
     const void *values = section_rows_row(&source, p->b * p->a->heads + p->h);
     for (; values && g.rows < least(p->a->queries, SECTION_TABLE_ROWS); g.rows++) {
         token_label_query(p->options, g.rows, g.row[g.rows]);
-        put_number(p, s, values, g.rows, g.cell[g.rows][0]);
+        put_number(p, s, values, g.rows, &g, 0);
     }
     section_rows_close(&source);
     if (values)

@@ -14,6 +14,7 @@ struct section_table {
     const struct options *options;
     const struct attention *a;
     struct buffer *out;
+    bool shaded; /* cells have colours */
     struct query_arithmetic arithmetic;
     size_t b, h;
 };

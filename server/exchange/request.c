@@ -104,7 +104,7 @@ enum job_format request_format(const struct request *request)
     double other = media_type_weight(request->head.accept, text ? "text/plain" : "application/json");
     if (request->route->picture && media_type_weight(request->head.accept, "image/svg+xml") > other)
         return JOB_PICTURE;
-    return text ? JOB_TEXT : JOB_JSON;
+    return !text ? JOB_JSON : request->query.color ? JOB_SHADED : JOB_TEXT;
 }
 
 bool request_wants_html(const struct request *request)

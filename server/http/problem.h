@@ -18,7 +18,8 @@
       "line, column and byte point at the first byte that does not fit. Common: a trailing comma, NaN or " \
       "Infinity, a member given twice, a body that was cut.") \
     X(UNKNOWN_PARAMETER, 400, "unknown-parameter", "The query has a parameter that is not known", \
-      "The only query parameter is pretty, which indents JSON. Everything else goes into the body.") \
+      "Query parameters are pretty, which indents JSON, and color=always, which shades the cells of text. " \
+      "Everything else goes into the body.") \
     X(UNAUTHORIZED, 401, "unauthorized", "A key is needed", \
       "Send Authorization: Bearer KEY or X-API-Key: KEY with one of the keys that the operator gave out.") \
     X(NOT_FOUND, 404, "not-found", "There is nothing at this path", \
@@ -36,7 +37,7 @@
     X(TOO_LARGE, 413, "too-large", "The request is larger than a limit", \
       "detail has the size and the limit. Send smaller tensors, or ask for less in include.") \
     X(TARGET_TOO_LONG, 414, "target-too-long", "The request target is too long", \
-      "No path here is long, and the only query parameter is pretty; everything else goes into the body.") \
+      "No path here is long, and the only query parameters are pretty and color; everything else goes into the body.") \
     X(UNSUPPORTED_TYPE, 415, "unsupported-type", "The body has a type that cannot be JSON", \
       "Send the JSON with Content-Type: application/json. multipart and other types that cannot be JSON are " \
       "not read.") \

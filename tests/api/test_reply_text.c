@@ -1,7 +1,9 @@
 /* Replies in plain text: the numbers of the worked examples, alignment, truthful elision, labels as data. */
 #include "tests/api/exchange.h"
 
+#include "api/layout/ramp.h"
 #include "api/layout/token_label.h"
+#include "api/openapi/examples.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -316,6 +318,74 @@ START_TEST(a_label_of_marks_alone_has_an_end)
 }
 END_TEST
 
+/* Takes the colours out; only what the tables write is one. */
+static size_t bleach(char *text)
+{
+    size_t colours = 0;
+    char *to = text;
+    for (const char *at = text; *at;) {
+        if (*at != '\x1b') {
+            *to++ = *at++;
+            continue;
+        }
+        bool reset = strncmp(at, "\x1b[0m", 4) == 0;
+        ck_assert_msg(reset || strncmp(at, "\x1b[48;5;", 7) == 0, "%.20s", at + 1);
+        size_t length = 2 + strspn(at + 2, "0123456789;");
+        ck_assert_int_eq(at[length], 'm');
+        at += length + 1;
+        colours += reset ? 0 : 1;
+    }
+    *to = '\0';
+    return colours;
+}
+
+/* Without its colours it is the same text: widths, labels and all. */
+static size_t check_shaded(const char *body, enum job_kind kind)
+{
+    struct exchange plain = exchange_run(body, (struct exchange_how){.kind = kind, .format = JOB_TEXT});
+    struct exchange shaded = exchange_run(body, (struct exchange_how){.kind = kind, .format = JOB_SHADED});
+    ck_assert(plain.good && shaded.good);
+    ck_assert_str_eq(plain.media_type, shaded.media_type);
+    char *expected = strndup(plain.text.data, plain.text.length);
+    char *text = strndup(shaded.text.data, shaded.text.length);
+    size_t colours = bleach(text);
+    ck_assert_str_eq(text, expected);
+    free(text);
+    free(expected);
+    exchange_end(&plain);
+    exchange_end(&shaded);
+    return colours;
+}
+
+START_TEST(colours_are_added_and_nothing_else)
+{
+    for (size_t x = 0; examples_at(x); x++)
+        ck_assert_uint_gt(check_shaded(examples_body(examples_at(x)), JOB_ATTENTION), 0);
+    ck_assert_uint_eq(check_shaded("{" THE_CAT ",\"include\":[\"steps.masked\"]}", JOB_ATTENTION),
+                      3); /* -inf has none */
+    ck_assert_uint_eq(check_shaded("{" THE_CAT ",\"cell\":{\"query\":1,\"key\":0}}", JOB_EXPLAIN), 0);
+}
+END_TEST
+
+/* A token that would be a colour is none. */
+START_TEST(labels_bring_no_colours)
+{
+    const char *body = "{\"q\":[[1]],\"k\":[[1],[2]],\"v\":[[1],[1]],\"include\":[\"weights\"],"
+                       "\"tokens\":{\"query\":[\"\\u001b[48;5;1m\"],\"key\":[\"\\u009b0m\",\"\\u001b[0m\"]}}";
+    ck_assert_uint_eq(check_shaded(body, JOB_ATTENTION), 2);
+}
+END_TEST
+
+START_TEST(terminals_have_close_colours)
+{
+    ck_assert_uint_eq(ramp_terminal((struct ramp_colour){0, 0, 0}), 16);
+    ck_assert_uint_eq(ramp_terminal((struct ramp_colour){255, 255, 255}), 231);
+    ck_assert_uint_eq(ramp_terminal((struct ramp_colour){95, 135, 175}), 67);
+    ck_assert_uint_eq(ramp_terminal((struct ramp_colour){118, 118, 118}), 243);
+    ck_assert_uint_eq(ramp_terminal(ramp_colour(RAMP_SHARE, 1)), 221);
+}
+END_TEST
+
 Suite *reply_text_suite(void);
 
 Suite *reply_text_suite(void)
@@ -335,6 +405,9 @@ Suite *reply_text_suite(void)
     tcase_add_test(tests, base64_has_no_text);
     tcase_add_loop_test(tests, labels_are_safe_and_measured, 0, (int)(sizeof labels / sizeof *labels));
     tcase_add_test(tests, a_label_of_marks_alone_has_an_end);
+    tcase_add_test(tests, colours_are_added_and_nothing_else);
+    tcase_add_test(tests, labels_bring_no_colours);
+    tcase_add_test(tests, terminals_have_close_colours);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -26,7 +26,10 @@ START_TEST(unknown_parameter_is_400_and_named)
         const char *path, *body, *said;
     } rows[] = {
         {"/v1/attention?prety", SAMPLE_CAT, "There is no query parameter prety; did you mean pretty?"},
-        {"/v1/attention?decimals=3", SAMPLE_CAT, "There is no query parameter decimals; the only one is pretty."},
+        {"/v1/attention?decimals=3", SAMPLE_CAT, "There is no query parameter decimals; there are pretty and color."},
+        {"/v1/attention?colour=always", SAMPLE_CAT, "There is no query parameter colour; did you mean color?"},
+        {"/v1/attention?color", SAMPLE_CAT, "color is never or always"},
+        {"/v1/attention?color=auto", SAMPLE_CAT, "color is never or always"},
         {"/v1/info?a=1&pretty", NULL, "There is no query parameter a;"},
         {"/?x%0ay=1", NULL, "There is no query parameter x%0ay;"},
         {"/openapi.json?pretty=maybe", NULL, "pretty is true or false"}};
@@ -122,6 +125,27 @@ START_TEST(pretty_may_be_packed_and_text_stays_text)
 }
 END_TEST
 
+START_TEST(color_is_for_text_that_asks_for_it)
+{
+    struct client_request request = {.path = "/v1/attention", .body = SAMPLE_CAT, .headers = {"Accept: text/plain"}};
+    struct client_reply plain = client_send(&service, &request);
+    request.path = "/v1/attention?color=never";
+    struct client_reply never = client_send(&service, &request);
+    request.path = "/v1/attention?color=always";
+    struct client_reply always = client_send(&service, &request);
+    struct client_reply json = client_post(&service, "/v1/attention?color=always", SAMPLE_CAT);
+    ck_assert_str_eq(plain.body, never.body);
+    ck_assert_ptr_null(strchr(plain.body, '\x1b'));
+    ck_assert_int_eq(always.status, 200);
+    ck_assert_ptr_nonnull(strstr(always.body, "\x1b[48;5;"));
+    ck_assert_ptr_null(strchr(json.body, '\x1b'));
+    client_free(&plain);
+    client_free(&never);
+    client_free(&always);
+    client_free(&json);
+}
+END_TEST
+
 /* A large reply is streamed, and comes as it is. */
 START_TEST(streamed_reply_comes_as_it_is)
 {
@@ -168,12 +192,13 @@ Suite *query_suite(void)
     TCase *tests = tcase_create("one service");
     tcase_add_unchecked_fixture(tests, start, stop);
     tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, unknown_parameter_is_400_and_named, 0, 5);
+    tcase_add_loop_test(tests, unknown_parameter_is_400_and_named, 0, 8);
     tcase_add_loop_test(tests, probes_answer_whatever_the_query, 0, 4);
     tcase_add_loop_test(tests, pretty_is_the_same_document_in_lines, 0, 5);
     tcase_add_test(tests, pretty_false_changes_nothing);
     tcase_add_loop_test(tests, refusals_are_pretty_too, 0, 2);
     tcase_add_test(tests, pretty_may_be_packed_and_text_stays_text);
+    tcase_add_test(tests, color_is_for_text_that_asks_for_it);
     tcase_add_test(tests, streamed_reply_comes_as_it_is);
     tcase_add_loop_test(tests, lists_have_a_form_for_people, 0, 3);
     suite_add_tcase(suite, tests);
