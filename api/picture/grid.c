@@ -237,7 +237,7 @@ bool grid_open(struct grid *g, const struct reply *reply, const struct section *
     g->decimals = style->rounded ? (int)style->decimals : DECIMALS;
     find_shape(g);
     size_t count = g->panels * g->rows * g->columns;
-    g->values = malloc(count * sizeof *g->values + count + g->columns);
+    g->values = calloc(1, count * sizeof *g->values + count + g->columns);
     if (!g->values || !read_values(g))
         return false;
     g->hidden = (unsigned char *)(g->values + count);
