@@ -14,6 +14,8 @@
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 * 1024)
+#define CHARGED_BYTES \
+    ((size_t)16 * 1024) /* of a reply in one piece; smaller ones are part of what a connection takes */
 
 #define SPENT_ID "no-memory" /* this reply is the same for all */
 
@@ -45,17 +47,53 @@ static void count_sent(const struct request *request, struct reply *reply, size_
         atomic_store_explicit(&reply->sent, bytes, memory_order_relaxed);
 }
 
-static struct MHD_Response *make_buffer(const struct request *request, struct buffer *body, struct reply *reply)
+/* A body that is charged until libmicrohttpd has sent it, or its client has gone. */
+struct charged_body {
+    char *data;
+    size_t bytes;
+    struct budget *budget;
+};
+
+static void free_charged(void *context)
 {
-    struct buffer taken = *body;
-    *body = (struct buffer){0};
-    if (taken.failed) {
-        buffer_free(&taken);
+    struct charged_body *body = context;
+    budget_give(body->budget, body->bytes);
+    free(body->data);
+    free(body);
+}
+
+/* Takes the body over where it returns a response. */
+static struct MHD_Response *make_charged(struct service *service, const struct buffer *body)
+{
+    struct charged_body *charged = malloc(sizeof *charged);
+    if (!charged || !budget_take(&service->held, body->capacity)) {
+        free(charged);
         return NULL;
     }
+    *charged = (struct charged_body){body->data, body->capacity, &service->held};
     struct MHD_Response *response =
-        taken.data ? MHD_create_response_from_buffer_with_free_callback(taken.length, taken.data, free)
-                   : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+        MHD_create_response_from_buffer_with_free_callback_cls(body->length, body->data, free_charged, charged);
+    if (!response) {
+        budget_give(&service->held, body->capacity);
+        free(charged);
+    }
+    return response;
+}
+
+static struct MHD_Response *make_buffer(struct service *service, const struct request *request, struct buffer *body,
+                                        struct reply *reply)
+{
+    struct buffer taken = *body;
+    struct MHD_Response *response = NULL;
+    *body = (struct buffer){0};
+    if (!taken.failed && !taken.data)
+        response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    else if (!taken.failed && taken.capacity < CHARGED_BYTES)
+        response = MHD_create_response_from_buffer_with_free_callback(taken.length, taken.data, free);
+    else if (!taken.failed) {
+        buffer_trim(&taken);
+        response = make_charged(service, &taken);
+    }
     if (response)
         count_sent(request, reply, taken.length);
     else
@@ -82,11 +120,12 @@ static struct MHD_Response *make_stream(struct answer *answer)
     return response;
 }
 
-static struct MHD_Response *make_response(const struct request *request, struct answer *answer, struct reply *reply)
+static struct MHD_Response *make_response(struct service *service, const struct request *request, struct answer *answer,
+                                          struct reply *reply)
 {
     if (answer->stream)
         return make_stream(answer);
-    return answer->page ? make_page(request, answer, reply) : make_buffer(request, &answer->body, reply);
+    return answer->page ? make_page(request, answer, reply) : make_buffer(service, request, &answer->body, reply);
 }
 
 static int64_t find_deadline(const struct service *service, const struct reply *reply)
@@ -98,7 +137,7 @@ static int64_t find_deadline(const struct service *service, const struct reply *
 enum MHD_Result answer_send(struct service *service, const struct request *request, struct answer *answer,
                             struct reply *reply)
 {
-    struct MHD_Response *response = make_response(request, answer, reply);
+    struct MHD_Response *response = make_response(service, request, answer, reply);
     reply->status = response ? answer->head.status : 503;
     if (request->peer && !connections_move(request->peer, CONNECTION_REPLY, find_deadline(service, reply))) {
         if (response)

@@ -11,6 +11,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Eight steps whose keys grow: some 70 MB of JSON in one piece, more than sockets keep. */
+static char *write_steps(void)
+{
+    char *step = sample_square(300, 2, "\"include\":[\"weights\"]");
+    size_t length = strlen(step);
+    char *body = malloc(8 * (length + 1) + 32);
+    ck_assert_ptr_nonnull(body);
+    char *out = stpcpy(body, "{\"steps\":[");
+    for (size_t x = 0; x < 8; x++)
+        out = stpcpy(stpcpy(out, x == 0 ? "" : ","), step);
+    stpcpy(out, "]}");
+    free(step);
+    return body;
+}
+
+/* A reply in one piece is charged while it is sent: who stops reading takes room from the next, and gives it back. */
+START_TEST(replies_that_nobody_reads_are_charged)
+{
+    enum { COUNT = 5 };
+    static struct wire wires[COUNT];
+    char *body = write_steps();
+    char head[120];
+    size_t refused = 0;
+    struct service small =
+        service_start((const char *const[]){"--memory", "200M", "--request-memory", "1G", "--workers", "2", NULL});
+    snprintf(head, sizeof head, "POST /v1/decode HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", strlen(body));
+    for (size_t i = 0; i < COUNT; i++) {
+        wires[i] = wire_open_narrow(&small);
+        ck_assert(wire_send(&wires[i], head) && wire_send(&wires[i], body));
+        ck_assert(wire_receive_text(&wires[i], "\r\n\r\n", 60));
+        refused += strncmp(wires[i].data, "HTTP/1.1 503", 12) == 0;
+    }
+    ck_assert_uint_ge(refused, 1);
+    ck_assert_uint_lt(refused, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        wire_close(&wires[i]);
+    gauge_await(&small, "\nattnd_bytes_held 0\n");
+    free(body);
+    ck_assert_int_eq(service_stop(&small), 0);
+}
+END_TEST
+
 Suite *memory_suite(void);
 
 /* Somebody else's body holds most of the memory. */
@@ -242,6 +284,7 @@ Suite *memory_suite(void)
     Suite *suite = suite_create("memory");
     TCase *tests = tcase_create("a service each");
     tcase_set_timeout(tests, 180);
+    tcase_add_test(tests, replies_that_nobody_reads_are_charged);
     tcase_add_test(tests, spent_memory_is_503);
     tcase_add_test(tests, body_beyond_all_memory_is_413);
     tcase_add_test(tests, nothing_grows_with_requests);
