@@ -5,6 +5,7 @@
 #include "api/request/suggest.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void read_number(struct decoder *d, const json_t *value, const struct json_path *at, struct tensor *out)
@@ -34,7 +35,7 @@ static void consider(void *context, const char *name)
     if (!suggestion.best || (closest->name[0] && suggestion.distance >= closest->distance))
         return;
     closest->distance = suggestion.distance;
-    strcpy(closest->name, name);
+    snprintf(closest->name, sizeof closest->name, "%s", name);
 }
 
 static void refuse_name(struct decoder *d, const char *name, const struct json_path *at)
