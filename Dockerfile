@@ -25,7 +25,7 @@ RUN set -eu; \
     printf '%s\n' 'Package: *' 'Pin: release n=forky' 'Pin-Priority: 50' '' \
         'Package: src:libmicrohttpd:any' 'Pin: release n=forky' 'Pin-Priority: 990' >/etc/apt/preferences.d/forky; \
     apt-get update -q; \
-    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends make binutils "gcc-$(echo $triplet | tr _ -)" \
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends make binutils gcc libc6-dev "gcc-$(echo $triplet | tr _ -)" \
         libc6-dev:$target pkgconf:$target libmicrohttpd-dev:$target libgnutls28-dev:$target \
         libjansson-dev:$target libopenblas-pthread-dev:$target zlib1g-dev:$target libzstd-dev:$target \
         libisal-dev:$target; \
