@@ -46,7 +46,7 @@ RUN set -eu; . /target; \
     xargs dpkg-query -S </tmp/libraries | sed 's/: .*//' | sort -u >/tmp/packages; \
     mkdir -p /image/var/lib/dpkg/status.d /image/etc; \
     while IFS=: read -r name architecture; do \
-        dpkg-query -s "$name:$architecture" >"/image/var/lib/dpkg/status.d/$name"; \
+        dpkg-query -s "$name${architecture:+:$architecture}" >"/image/var/lib/dpkg/status.d/$name"; \
         install -D -m 644 "/usr/share/doc/$name/copyright" "/image/usr/share/doc/$name/copyright"; \
     done </tmp/packages; \
     install -D -m 644 LICENSE /image/usr/share/doc/attentiond/LICENSE; \

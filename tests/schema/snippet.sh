@@ -6,7 +6,7 @@ set -euo pipefail
 code=$(awk -v fence='```'"$1" '$0 == fence { on = 1; next } on && /^```/ { exit } on' api/README.md)
 wanted=$(sed -nE '$s/^.*prints (.*)$/\1/p' <<<"$code")
 found=$("${@:3}" <<<"${code//http:\/\/localhost:8080/$2}")
-[ -n "$wanted" ] && [ "$found" = "$wanted" ] || {
+if [ -z "$wanted" ] || [ "$found" != "$wanted" ]; then
     printf 'prints %s, not %s\n' "$found" "$wanted"
     exit 1
-}
+fi
