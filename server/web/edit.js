@@ -7,15 +7,20 @@
 /** @param {any} tensor @returns {number} */
 export const rankOf = (tensor) => (Array.isArray(tensor) ? 1 + rankOf(tensor[0]) : 0);
 
+/** @param {any} tensor @returns {boolean} two to four levels deep, with rows of one length */
+export const isEven = (tensor) => (rankOf(tensor) > 2 ? rankOf(tensor) < 5 && tensor.every((/** @type {any} */ inner) => rankOf(inner) === rankOf(tensor[0]) && isEven(inner))
+  : rankOf(tensor) === 2 && tensor.every((/** @type {any} */ row) => Array.isArray(row) && row.length === tensor[0].length && row.length > 0));
+
 /** The same tensor with f done to each of its matrices. @param {any} tensor @param {(a: any[][]) => any[][]} f @returns {any} */
 const eachMatrix = (tensor, f) => (rankOf(tensor) > 2 ? tensor.map((/** @type {any} */ inner) => eachMatrix(inner, f)) : f(tensor));
 
 /** Which matrix of a member is looked at. @param {Question} request @param {string} name @param {Spot} spot @returns {number[]} */
 function pathTo(request, name, spot) {
-  const rank = rankOf(request[name]), head = name === "q" ? spot.head : Math.floor(spot.head / spot.group);
-  if (rank === 4) return [spot.batch, head];
+  const tensor = request[name], rank = rankOf(tensor), head = name === "q" ? spot.head : Math.floor(spot.head / spot.group);
+  const at = (/** @type {number} */ index, /** @type {any[]} */ of) => Math.min(index, of.length - 1), batch = at(spot.batch, tensor);
+  if (rank === 4) return [batch, at(head, tensor[batch])];
   if (rank !== 3) return [];
-  return [request.heads === undefined && "qkv".includes(name) ? head : spot.batch];
+  return [request.heads === undefined && "qkv".includes(name) ? at(head, tensor) : batch];
 }
 
 /** The columns of the head that is looked at, where heads stand side by side in q, k and v. @param {Question} request @param {string} name @param {Spot} spot @param {number} width @returns {[number, number]} from, count */

@@ -1,6 +1,6 @@
 // The numbers that go in, as grids of fields: one Tab stop each, arrows move, Enter or F2 edits, Escape takes back, Alt with arrows nudges.
 import { el, fill, write, dress } from "./dom.js";
-import { hasOwnColumns, matrixOf, rankOf, withColumns, withNumber, withRows, withToken } from "./edit.js";
+import { hasOwnColumns, isEven, matrixOf, rankOf, withColumns, withNumber, withRows, withToken } from "./edit.js";
 import { move } from "./matrix.js";
 import { parse } from "./number.js";
 import { WORDS, sayText } from "./words.js";
@@ -175,7 +175,7 @@ export function makeInputs(store, place) {
   return {
     /** @param {State} state @param {Chain | null} chain */
     update(state, chain) {
-      const { request } = state, present = NAMES.filter((name) => Array.isArray(request[name]) && rankOf(request[name]) > 1);
+      const { request } = state, present = NAMES.filter((name) => isEven(request[name]));
       if (present.join() !== editors.map((editor) => editor.name).join()) {
         editors = present.map((name) => makeEditor(store, name));
         fill(place, ...editors.map((editor) => editor.node), others);

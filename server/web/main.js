@@ -51,7 +51,7 @@ const stage = makeStage(store, {
 });
 const lens = makeLens({ api, store }, () => draw());
 const explain = makeExplain(api, () => draw());
-const follow = makeFollow(api, store, (now) => { model = now; draw(); });
+const follow = makeFollow(api, store, (now) => { model = now; if (now.waiting) tellReady(now); draw(); });
 const gallery = makeGallery(api, store);
 const link = makeLink(store, (why) => { byId("notice").hidden = false; write(byId("notice"), sayText(WORDS.link, { why })); });
 
@@ -113,6 +113,9 @@ function drawThumbnails({ state, chain, slice, result }) {
   heads.paint(chain, state);
 }
 
+/** Says how the numbers stand, for tests and for scripts that take pictures. @param {Model} now */
+const tellReady = ({ waiting, offline, problem }) => dress(document.body, { "data-ready": waiting ? "waiting" : offline ? "alone" : problem ? "refused" : "answered" });
+
 function drawNow() {
   scheduled = 0;
   if (!model) return;
@@ -125,14 +128,18 @@ function drawNow() {
   if (changed) drawTrouble(model);
   if (changed) drawer.update(model);
   write(byId("pick-title"), state.title || "Your own");
-  if (!now) return;
+  if (now) drawChain(model, now);
+  tellReady(model);
+}
+
+/** @param {Model} model @param {NonNullable<ReturnType<typeof current>>} now */
+function drawChain(model, now) {
   heads.update(now.chain, now.state);
   const { query, key, batch, head } = now.state, looked = [model, query, key, batch, head];
   if (looked.some((x, at) => x !== rowDrawn[at])) row.update(model, now.slice, now.state);
   rowDrawn = looked;
-  if (lens.turn(state.lens)) lens.update({ ...now, body: model.body, model });
+  if (lens.turn(now.state.lens)) lens.update({ ...now, body: model.body, model });
   else { drawCell(now); drawThumbnails(now); }
-  dress(document.body, { "data-ready": model.waiting ? "waiting" : model.offline ? "alone" : "answered" });
 }
 
 function draw() {

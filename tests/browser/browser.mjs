@@ -35,15 +35,18 @@ export async function visit(browser, url, { width = 1440, height = 900, scheme =
   return { page, context, asked, errors };
 }
 
-/** The service has answered for what the page shows. */
+/** The service has answered for what the page shows: a change makes the page wait at once, so no answer to an older state counts. */
 export const answered = (page) => page.waitForSelector('body[data-ready="answered"]');
+
+/** It has answered or refused, or it is away. */
+export const settled = (page) => page.waitForSelector('body[data-ready]:not([data-ready="waiting"])');
 
 /** What stands in the matrix on the stage. */
 export const cells = (page) => page.$$eval("#picture .matrix [data-at]", (all) => all.map((cell) => cell.textContent));
 
 /** Waits until what `read` finds in the page satisfies `good`; returns what was found last. */
 export async function eventually(read, good) {
-  const end = Date.now() + 5000;
+  const end = Date.now() + 30000; // a machine that is very busy; what is right comes long before
   let found = await read();
   while (!good(found) && Date.now() < end) {
     await new Promise((done) => setTimeout(done, 20));

@@ -42,15 +42,15 @@ async function fitsEverywhere() {
   }
 }
 
-/** Eight words, eight heads of eight: what a step in every frame costs the page's thread. Time in which others have the
- * processor does not count. */
+/** Eight words, eight heads of eight: what a step in every frame costs the page. Its time is told, not judged: that depends
+ * on the machine. How often the page is laid out does not. */
 async function stepsSmoothly() {
   const { page, context } = await visit(browser, `${address}/?example=eight`);
   await page.waitForFunction(() => location.hash.length > 2);
   await answered(page);
   const devtools = await context.newCDPSession(page), steps = 60;
   await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
-  const spent = async () => (await devtools.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value * 1000;
+  const spent = async () => Object.fromEntries((await devtools.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
   const before = await spent();
   await page.evaluate(async (count) => {
     for (let i = 0; i < count; i++) {
@@ -58,9 +58,9 @@ async function stepsSmoothly() {
       await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     }
   }, steps);
-  const each = (await spent() - before) / steps;
-  console.log(`a step of 8 x 8 x 8 takes ${each.toFixed(1)} ms of the page's thread`);
-  check("a step fits in a frame of 60 a second", each < 16.7, each);
+  const after = await spent(), each = (name) => (after[name] - before[name]) / steps;
+  console.log(`a step of 8 x 8 x 8 takes ${(1000 * each("TaskDuration")).toFixed(1)} ms of the page's thread and ${each("LayoutCount").toFixed(1)} layouts`);
+  check("a step lays the page out a few times, not once for each cell", each("LayoutCount") < 8, each("LayoutCount"));
   await context.close();
 }
 
@@ -87,9 +87,8 @@ async function isSmallAndQuick() {
     const sizes = await Promise.all([location.href.split("#")[0], ...new Set(names)].map(async (url) => (await (await fetch(url, { headers: { Accept: "text/html" } })).arrayBuffer()).byteLength));
     return { bytes: sizes.reduce((sum, size) => sum + size, 0), paint: performance.getEntriesByName("first-contentful-paint")[0].startTime };
   });
-  console.log(`the page has ${bytes} bytes; its first picture stands after ${paint.toFixed(0)} ms`);
+  console.log(`the page has ${bytes} bytes; its first picture stands after ${paint.toFixed(0)} ms, which is told and not judged`);
   check("the page is small", bytes < LIMIT, bytes);
-  check("the first picture comes at once", paint < 1000, paint);
   await context.close();
 }
 
