@@ -4,6 +4,7 @@
 #include "api/decode/read_expect.h"
 #include "api/decode/read_list.h"
 #include "api/decode/read_packed.h"
+#include "api/decode/read_raw.h"
 #include "api/decode/read_seeded.h"
 #include "api/decode/read_tensor.h"
 #include "api/decode/read_value.h"
@@ -52,6 +53,11 @@ static void read_seeded_object(struct decoder *d, const json_t *value, const str
         read_seeded(d, &seeded, at, out);
 }
 
+static enum raw_use find_use(const struct option *o)
+{
+    return o->kind == OPTION_ALLOW ? RAW_ALLOW : o->kind == OPTION_BIAS ? RAW_BIAS : RAW_NUMBERS;
+}
+
 static void read_packed_object(struct decoder *d, const struct option *o, const json_t *value,
                                const struct json_path *at, struct tensor *out)
 {
@@ -59,17 +65,16 @@ static void read_packed_object(struct decoder *d, const struct option *o, const 
     size_t faults = d->err->count;
     decode_object(d, read_packed_table(), value, at, &packed);
     if (d->err->count == faults)
-        read_packed(d, &packed, at,
-                    o->kind == OPTION_ALLOW  ? PACKED_ALLOW
-                    : o->kind == OPTION_BIAS ? PACKED_BIAS
-                                             : PACKED_NUMBERS,
-                    out);
+        read_packed(d, &packed, at, find_use(o), out);
 }
 
 static void read_into_tensor(struct decoder *d, const struct option *o, const json_t *value, const struct json_path *at,
                              struct read_value_target target)
 {
-    if (json_is_object(value) && o->kind != OPTION_ALLOW && json_object_get(value, "normal"))
+    const struct tensor *beside = document_tensor(d->document, value);
+    if (beside)
+        read_raw(d, *beside, find_use(o), at, target.field);
+    else if (json_is_object(value) && o->kind != OPTION_ALLOW && json_object_get(value, "normal"))
         read_seeded_object(d, value, at, target.field);
     else if (json_is_object(value))
         read_packed_object(d, o, value, at, target.field);
@@ -125,7 +130,7 @@ static void read_include(struct decoder *d, const struct option *o, const json_t
     struct include *include = target.field;
     size_t index;
     json_t *name;
-    if (!json_is_array(value) || (m && m->fault != MATRIX_EMPTY)) {
+    if (!json_is_array(value) || document_tensor(d->document, value) || (m && m->fault != MATRIX_EMPTY)) {
         read_value_refuse(d, o, value, at);
         return;
     }
@@ -262,7 +267,10 @@ static void read_rotation(struct decoder *d, const struct option *o, const json_
         return;
     }
     turn->kind = QUANTIZE_GIVEN;
-    read_tensor(d, o, value, at, &turn->given);
+    if (document_tensor(d->document, value))
+        read_raw(d, *document_tensor(d->document, value), RAW_NUMBERS, at, &turn->given);
+    else
+        read_tensor(d, o, value, at, &turn->given);
 }
 
 static read_value *const readers[OPTION_KINDS] = {

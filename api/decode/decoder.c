@@ -58,8 +58,7 @@ bool decoder_narrow(struct decoder *d, struct tensor t, const struct json_path *
     for (size_t x = 0; x < count; x++) {
         double value = values[x];
         if (fabs(value) >= FLOAT32_OVERFLOW && !isinf(value))
-            return decoder_fault_at(d, t, x, at,
-                                    "is too large for float32 (at most 3.4028235e38); dtype float64 holds it.");
+            return decoder_fault_at(d, t, x, at, DECODER_TOO_LARGE);
         float narrow = (float)value;
         memcpy((char *)t.data + x * sizeof narrow, &narrow, sizeof narrow);
     }

@@ -30,6 +30,8 @@ bool decoder_is_regular(struct decoder *d, const struct matrix *matrix, const st
 bool decoder_fault_at(struct decoder *d, struct tensor shape, size_t position, const struct json_path *at,
                       const char *text);
 
+#define DECODER_TOO_LARGE "is too large for float32 (at most 3.4028235e38); dtype float64 holds it."
+
 /* Narrows dense doubles to floats where they lie; a finite one that would become infinite is a fault at its element. */
 bool decoder_narrow(struct decoder *d, struct tensor t, const struct json_path *at);
 

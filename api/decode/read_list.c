@@ -1,22 +1,45 @@
 /* Lists: integers overlay the doubles that the document read, strings are copied. */
 #include "api/decode/read_list.h"
 
+#include "api/decode/read_raw.h"
 #include "api/decode/read_value.h"
 
 #include <math.h>
 #include <string.h>
+
+/* A tensor beside the text as the matrix that its array would have been, or NULL after a fault. */
+static const struct matrix *widen_tensor(struct decoder *d, const struct tensor *beside, const struct json_path *at)
+{
+    struct tensor t;
+    struct matrix *m = arena_calloc(d->arena, 1, sizeof *m, d->err);
+    if (!m || !read_raw_doubles(d, *beside, at, &t))
+        return NULL;
+    *m = (struct matrix){.values = t.data, .count = tensor_count(t), .rank = t.rank, .has_numbers = true};
+    memcpy(m->shape, t.shape, sizeof m->shape);
+    return m;
+}
+
+static const struct matrix *find_numbers(struct decoder *d, const struct option *option, const json_t *value,
+                                         const struct json_path *at)
+{
+    const struct tensor *beside = document_tensor(d->document, value);
+    const struct matrix *m = document_matrix(d->document, value);
+    if (beside)
+        return widen_tensor(d, beside, at);
+    if (!m) {
+        read_value_refuse(d, option, value, at);
+        return NULL;
+    }
+    return decoder_is_regular(d, m, at) && decoder_count(d, m->count) ? m : NULL;
+}
 
 /* The matrix behind a list of at most `rank_max` levels, all numbers; a bare number counts as a list of one when `bare`
  * has room. */
 static const struct matrix *find_list(struct decoder *d, const struct option *option, const json_t *value,
                                       const struct json_path *at, size_t rank_max)
 {
-    const struct matrix *m = document_matrix(d->document, value);
-    if (!m) {
-        read_value_refuse(d, option, value, at);
-        return NULL;
-    }
-    if (!decoder_is_regular(d, m, at) || !decoder_count(d, m->count))
+    const struct matrix *m = find_numbers(d, option, value, at);
+    if (!m)
         return NULL;
     struct tensor shape = tensor_dense(DTYPE_FLOAT64, m->rank, m->shape, NULL);
     if (m->rank > rank_max) {
@@ -131,7 +154,8 @@ void read_list_strings(struct decoder *d, const struct option *o, const json_t *
 {
     size_t index;
     json_t *entry;
-    if (!json_is_array(value) || document_matrix(d->document, value) || json_array_size(value) == 0) {
+    if (!json_is_array(value) || document_matrix(d->document, value) || document_tensor(d->document, value) ||
+        json_array_size(value) == 0) {
         read_value_refuse(d, o, value, at);
         return;
     }

@@ -4,11 +4,6 @@
 #include "api/numbers/base64.h"
 
 #include <math.h>
-#include <string.h>
-
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "packed tensors are little-endian and taken as they are"
-#endif
 
 /* In the order of their names below. */
 static const enum dtype dtypes[] = {DTYPE_FLOAT64, DTYPE_FLOAT32, DTYPE_FLOAT16, DTYPE_BFLOAT16, DTYPE_BOOL};
@@ -90,86 +85,17 @@ static bool check_bytes(struct decoder *d, const struct packed *p, struct tensor
                                                        t.dtype == DTYPE_BOOL ? "uint8" : dtype_name(t.dtype), wanted);
 }
 
-static bool check_use(struct decoder *d, const struct packed *p, const struct json_path *at, enum packed_use use)
+static bool check_use(struct decoder *d, const struct packed *p, const struct json_path *at, enum raw_use use)
 {
     const struct json_path dtype = {.parent = at, .name = "dtype"};
     bool booleans = dtypes[p->type] == DTYPE_BOOL;
-    if (booleans && use != PACKED_ALLOW)
+    if (booleans && use != RAW_ALLOW)
         return json_path_fault(d->err, &dtype, "is \"uint8\", which is for mask.allow alone: send numbers as floats.");
-    return booleans || use != PACKED_ALLOW ||
+    return booleans || use != RAW_ALLOW ||
            json_path_fault(d->err, &dtype, "must be \"uint8\": a byte for each, 1 = may attend, 0 = hidden.");
 }
 
-static bool check_booleans(struct decoder *d, struct tensor t, const struct json_path *at)
-{
-    const unsigned char *values = t.data;
-    size_t count = tensor_count(t);
-    for (size_t x = 0; values && x < count; x++)
-        if (values[x] > 1)
-            return decoder_fault_at(d, t, x, at, "is neither 0 nor 1.");
-    return true;
-}
-
-/* The exponent of a number that is not finite is all ones: one pass without a branch for the numbers that are good. */
-static bool are_finite(struct tensor t)
-{
-    const float *narrow = t.dtype == DTYPE_FLOAT32 ? t.data : NULL;
-    const double *wide = t.dtype == DTYPE_FLOAT64 ? t.data : NULL;
-    size_t count = tensor_count(t);
-    bool good = true;
-    if (!narrow && !wide)
-        return dtype_find_overflow(t.dtype, t.data, count) == count;
-    for (size_t x = 0; narrow && x < count; x++)
-        good &= isfinite(narrow[x]) != 0;
-    for (size_t x = 0; wide && x < count; x++)
-        good &= isfinite(wide[x]) != 0;
-    return good;
-}
-
-static bool check_finite(struct decoder *d, struct tensor t, bool hides, const struct json_path *at)
-{
-    size_t count = tensor_count(t);
-    for (size_t x = 0; !are_finite(t) && x < count; x++) {
-        double value = dtype_get(t.dtype, t.data, x);
-        if (!isfinite(value) && !(hides && value == -HUGE_VAL))
-            return decoder_fault_at(d, t, x, at,
-                                    hides ? "is NaN or +infinity; -infinity alone has a meaning here."
-                                          : "is not finite; only mask.bias takes -infinity.");
-    }
-    return true;
-}
-
-/* From a narrower dtype: exact. */
-static bool widen(struct decoder *d, struct tensor t, struct tensor *out)
-{
-    size_t count = tensor_count(t);
-    void *wide = arena_calloc(d->arena, count, dtype_size(*d->dtype), d->err);
-    if (!wide)
-        return false;
-    for (size_t x = 0; x < count; x++)
-        dtype_set(*d->dtype, wide, x, dtype_get(t.dtype, t.data, x));
-    arena_drop(d->arena, t.data);
-    *out = tensor_dense(*d->dtype, t.rank, t.shape, wide);
-    return true;
-}
-
-static bool convert(struct decoder *d, struct tensor t, const struct json_path *at, struct tensor *out)
-{
-    if (t.dtype == *d->dtype) {
-        *out = t;
-        return true;
-    }
-    if (t.dtype != DTYPE_FLOAT64)
-        return widen(d, t, out);
-    if (!decoder_narrow(d, t, at))
-        return false;
-    void *data = arena_resize(d->arena, t.data, tensor_count(t) * sizeof(float), d->err);
-    if (data)
-        *out = tensor_dense(DTYPE_FLOAT32, t.rank, t.shape, data);
-    return data != NULL;
-}
-
-bool read_packed(struct decoder *d, const struct packed *p, const struct json_path *at, enum packed_use use,
+bool read_packed(struct decoder *d, const struct packed *p, const struct json_path *at, enum raw_use use,
                  struct tensor *out)
 {
     struct tensor t = {0};
@@ -177,8 +103,5 @@ bool read_packed(struct decoder *d, const struct packed *p, const struct json_pa
         return false;
     if (!check_use(d, p, at, use) || !shape_of(d, p, at, &t) || !check_bytes(d, p, t, at))
         return false;
-    if (use != PACKED_ALLOW)
-        return check_finite(d, t, use == PACKED_BIAS, at) && convert(d, t, at, out);
-    *out = t;
-    return check_booleans(d, t, at);
+    return read_raw_owned(d, t, use, at, out);
 }

@@ -42,6 +42,8 @@ const char *read_value_type(const struct decoder *d, const json_t *value)
     case JSON_ARRAY:
         if (document_bytes(d->document, value))
             return "a string";
+        if (document_tensor(d->document, value))
+            return "a tensor";
         return array_type(document_matrix(d->document, value));
     case JSON_STRING:
         return "a string";

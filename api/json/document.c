@@ -322,11 +322,32 @@ static struct matrix *find_cut(const struct document *document, const json_t *va
 struct matrix *document_matrix(const struct document *document, const json_t *value)
 {
     struct matrix *cut = find_cut(document, value);
-    return cut && !cut->bytes.data ? cut : NULL;
+    return cut && !cut->bytes.data && !cut->beside.data ? cut : NULL;
 }
 
 struct document_bytes *document_bytes(const struct document *document, const json_t *value)
 {
     struct matrix *cut = find_cut(document, value);
     return cut && cut->bytes.data ? &cut->bytes : NULL;
+}
+
+json_t *document_add_tensor(struct document *document, struct tensor tensor, struct arena *arena, struct error *err)
+{
+    size_t index = document->matrix_count;
+    struct matrix *matrices = arena_resize(arena, document->matrices, (index + 1) * sizeof *matrices, err);
+    if (!matrices)
+        return NULL;
+    matrices[index] = (struct matrix){.beside = tensor};
+    document->matrices = matrices;
+    document->matrix_count++;
+    json_t *value = json_pack("[f]", (double)index);
+    if (!value)
+        error_set(err, ERROR_MEMORY, "", "the system has no memory left for this document");
+    return value;
+}
+
+const struct tensor *document_tensor(const struct document *document, const json_t *value)
+{
+    const struct matrix *cut = find_cut(document, value);
+    return cut && cut->beside.data ? &cut->beside : NULL;
 }

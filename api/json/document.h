@@ -54,6 +54,7 @@ struct matrix {
     size_t index_rank;
     size_t expected, found;
     struct document_bytes bytes; /* data != NULL: no array at all, but such a string */
+    struct tensor beside;        /* data != NULL: no array at all, but a tensor that came beside the text */
 };
 
 struct document {
@@ -87,5 +88,12 @@ struct matrix *document_matrix(const struct document *document, const json_t *va
 /* The bytes of the base64 string that was cut out for `value`, or NULL when it is something else: a short or wrong
  * string stays one. */
 struct document_bytes *document_bytes(const struct document *document, const json_t *value);
+
+/* A new value that stands for a dense tensor beside the text, whose bytes need not be aligned and must last as long as
+ * what is read from the document. NULL and an error when there is no memory. */
+json_t *document_add_tensor(struct document *document, struct tensor tensor, struct arena *arena, struct error *err);
+
+/* The tensor beside the text that `value` stands for, or NULL when it is something else. */
+const struct tensor *document_tensor(const struct document *document, const json_t *value);
 
 #endif

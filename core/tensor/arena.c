@@ -30,10 +30,17 @@ struct header {
     struct header *previous, *next;
 };
 
+/* Memory that was made elsewhere; stands in a block of the arena. */
+struct adopted {
+    struct adopted *next;
+    void *data;
+};
+
 struct arena {
     size_t limit, held;
     struct chunk *chunks; /* the newest, from which small blocks are cut, first */
     struct header *mappings;
+    struct adopted *adopted;
 };
 
 _Static_assert(sizeof(struct arena) <= ARENA_ALIGNMENT, "the arena fits before the first block");
@@ -61,6 +68,8 @@ void arena_free(struct arena *arena)
 {
     if (!arena)
         return;
+    for (const struct adopted *adopted = arena->adopted; adopted; adopted = adopted->next)
+        free(adopted->data);
     while (arena->mappings) {
         struct header *next = arena->mappings->next;
         munmap(arena->mappings, arena->mappings->bytes);
@@ -182,6 +191,22 @@ void *arena_calloc(struct arena *arena, size_t count, size_t size, struct error 
     if (block && ((struct header *)block - 1)->chunk)
         memset(block, 0, total); /* mappings come cleared */
     return block;
+}
+
+bool arena_adopt(struct arena *arena, void *data, size_t size, struct error *err)
+{
+    size_t bytes;
+    if (!price(arena, size, 0, &bytes, err))
+        return false;
+    arena->held += size;
+    struct adopted *adopted = arena_alloc(arena, sizeof *adopted, err);
+    if (!adopted) {
+        arena->held -= size;
+        return false;
+    }
+    *adopted = (struct adopted){arena->adopted, data};
+    arena->adopted = adopted;
+    return true;
 }
 
 /* A chunk's room comes back when the last block in it ends, or from its end. */

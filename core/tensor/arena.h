@@ -4,6 +4,7 @@
 
 #include "core/tensor/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define ARENA_ALIGNMENT 64
@@ -24,6 +25,10 @@ void *arena_calloc(struct arena *arena, size_t count, size_t size, struct error 
 /* Grows or shrinks `old` (from this arena, or NULL), contents kept up to the smaller size; it may move. Large blocks
  * move without a copy where the system can. On failure `old` stays as it is. */
 void *arena_resize(struct arena *arena, void *old, size_t size, struct error *err);
+
+/* Takes over `size` bytes that malloc gave, freed with the arena; only the whole arena ends them. On failure they stay
+ * the caller's. */
+bool arena_adopt(struct arena *arena, void *data, size_t size, struct error *err);
 
 /* Gives one block back early. */
 void arena_drop(struct arena *arena, void *block);

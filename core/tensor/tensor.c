@@ -91,6 +91,16 @@ static void set_bfloat16(void *data, size_t at, double value)
     ((uint16_t *)data)[at] = (uint16_t)(to_bits((float)format_round(FORMAT_BFLOAT16, value)) >> 16);
 }
 
+static double get_int64(const void *data, size_t at)
+{
+    return (double)((const int64_t *)data)[at];
+}
+
+static void set_int64(void *data, size_t at, double value)
+{
+    ((int64_t *)data)[at] = (int64_t)value;
+}
+
 static const struct {
     const char *name;
     size_t size;
@@ -103,6 +113,7 @@ static const struct {
     [DTYPE_INT16] = {"int16", 2, get_int16, set_int16},
     [DTYPE_FLOAT16] = {"float16", 2, get_float16, set_float16},
     [DTYPE_BFLOAT16] = {"bfloat16", 2, get_bfloat16, set_bfloat16},
+    [DTYPE_INT64] = {"int64", 8, get_int64, set_int64},
 };
 
 size_t dtype_size(enum dtype dtype)

@@ -13,7 +13,8 @@ enum dtype {
     DTYPE_BOOL,  /* one byte, 0 or 1 */
     DTYPE_INT16, /* codes of a quantised cache */
     DTYPE_FLOAT16,
-    DTYPE_BFLOAT16, /* the last two come in and go out; nothing is computed in them */
+    DTYPE_BFLOAT16,
+    DTYPE_INT64, /* the last three come in and go out; nothing is computed in them */
 };
 
 /* Strides count elements. data == NULL: absent. */
@@ -28,7 +29,7 @@ struct tensor {
 /* Bytes of one element. */
 size_t dtype_size(enum dtype dtype);
 
-/* "float64", "float32", "bool", "int16", "float16" or "bfloat16". */
+/* "float64", "float32", "bool", "int16", "float16", "bfloat16" or "int64". */
 const char *dtype_name(enum dtype dtype);
 
 /* Element `at` as a double; the other way it is rounded to the dtype. */

@@ -14,6 +14,7 @@ double reference_element(struct tensor t, size_t index)
     case DTYPE_INT16:
     case DTYPE_FLOAT16:
     case DTYPE_BFLOAT16:
+    case DTYPE_INT64:
         break;
     }
     return ((const unsigned char *)t.data)[index];

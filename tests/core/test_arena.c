@@ -217,6 +217,21 @@ START_TEST(any_order_of_use_is_sound)
 }
 END_TEST
 
+START_TEST(memory_that_was_made_elsewhere_counts_and_is_freed)
+{
+    size_t before = arena_held(arena);
+    void *block = malloc(MIB);
+    ck_assert_ptr_nonnull(block);
+    ck_assert(arena_adopt(arena, block, MIB, &err));
+    ck_assert_uint_ge(arena_held(arena), before + MIB);
+    block = malloc(1);
+    ck_assert_ptr_nonnull(block);
+    ck_assert(!arena_adopt(arena, block, 64 * MIB, &err)); /* past the limit: it stays ours */
+    ck_assert(err.code == ERROR_TOO_LARGE);
+    free(block);
+}
+END_TEST
+
 Suite *arena_suite(void);
 
 Suite *arena_suite(void)
@@ -225,6 +240,7 @@ Suite *arena_suite(void)
     TCase *tests = tcase_create("arena");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, blocks_are_aligned_and_apart);
+    tcase_add_test(tests, memory_that_was_made_elsewhere_counts_and_is_freed);
     tcase_add_test(tests, the_limit_holds_and_names_its_numbers);
     tcase_add_test(tests, many_tiny_blocks_reach_the_limit_too);
     tcase_add_test(tests, sizes_that_overflow_are_refused);

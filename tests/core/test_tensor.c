@@ -15,6 +15,7 @@ START_TEST(a_number_comes_back_rounded_to_its_type)
                 {DTYPE_BOOL, 3, 1},
                 {DTYPE_BOOL, 0, 0},
                 {DTYPE_INT16, -300, -300},
+                {DTYPE_INT64, -3e9, -3e9},
                 {DTYPE_FLOAT64, -HUGE_VAL, -HUGE_VAL}};
     for (size_t x = 0; x < sizeof rows / sizeof *rows; x++) {
         double room[3] = {0};
