@@ -6,32 +6,38 @@
 
 /* --- price --- */
 
-/* Numbers that an item of `include` asks for in all: "steps" is many arrays. */
+/* What brings a section: an item of `include`, or the name of a part that a member of the request always brings. */
+static const char *name_item(const struct reply *r, const struct section *s)
+{
+    return section_member(r->options, s->result->part) ? part_name(s->result->part)
+                                                       : include_name(&r->options->include, s->id);
+}
+
+/* Numbers that an item asks for in all: "steps" is many arrays. */
 static size_t count_item(const struct reply *r, const char *item)
 {
     size_t sum = 0;
     for (size_t s = 1; s < r->sections.count; s++) {
         const struct section *section = &r->sections.at[s];
-        if (strcmp(include_name(&r->options->include, section->id), item) == 0)
+        if (strcmp(name_item(r, section), item) == 0)
             sum = section->numbers > SIZE_MAX - sum ? SIZE_MAX : sum + section->numbers;
     }
     return sum;
 }
 
-/* The item of `include` that asks for the most numbers. */
-static const char *find_largest(const struct reply *r, size_t *largest)
+/* A section of the item that asks for the most numbers. */
+static const struct section *find_largest(const struct reply *r, size_t *largest)
 {
-    const char *item = "";
+    const struct section *found = &r->sections.at[0];
     *largest = 0;
     for (size_t s = 1; s < r->sections.count; s++) {
-        const char *other = include_name(&r->options->include, r->sections.at[s].id);
-        size_t numbers = count_item(r, other);
+        size_t numbers = count_item(r, name_item(r, &r->sections.at[s]));
         if (numbers <= *largest)
             continue;
         *largest = numbers;
-        item = other;
+        found = &r->sections.at[s];
     }
-    return item;
+    return found;
 }
 
 static bool check_reply_size(const struct reply *r, const struct request_limits *limits, struct error *err)
@@ -39,12 +45,19 @@ static bool check_reply_size(const struct reply *r, const struct request_limits 
     size_t largest;
     if (r->sections.numbers <= limits->reply_elements)
         return true;
-    const char *item = find_largest(r, &largest);
+    const struct section *s = find_largest(r, &largest);
+    const char *member = section_member(r->options, s->result->part);
+    if (member)
+        return error_set(err, ERROR_TOO_LARGE, member,
+                         "The reply would hold %zu numbers; the limit is %zu (--max-reply-elements). %s always brings "
+                         "%s, which has %zu: leave %s out, or send fewer tokens.",
+                         r->sections.numbers, limits->reply_elements, member, part_name(s->result->part), largest,
+                         member);
     return error_set(
         err, ERROR_TOO_LARGE, "include",
         "The reply would hold %zu numbers; the limit is %zu (--max-reply-elements). Leave %s out of include: it "
         "has %zu.",
-        r->sections.numbers, limits->reply_elements, item, largest);
+        r->sections.numbers, limits->reply_elements, name_item(r, s), largest);
 }
 
 static bool is_rounded(const struct attention *a)

@@ -99,58 +99,30 @@ static void add(struct section_list *list, enum result_id id, const struct optio
     list->numbers = s->numbers > (size_t)-1 - list->numbers ? (size_t)-1 : list->numbers + s->numbers;
 }
 
-static bool gives_readout(const struct options *o)
+const char *section_member(const struct options *o, enum part part)
 {
-    return o->readout_tokens.values != NULL;
-}
-
-static bool gives_loss(const struct options *o)
-{
-    return o->backward.target.values != NULL;
-}
-
-static bool gives_step(const struct options *o)
-{
-    return o->has_step;
-}
-
-static bool gives_quantize(const struct options *o)
-{
-    return o->attention.quantize.on;
-}
-
-static bool gives_precision(const struct options *o)
-{
-    return o->attention.precision.on;
-}
-
-static bool gives_error(const struct options *o)
-{
-    return gives_quantize(o) || gives_precision(o);
-}
-
-static bool gives_checks(const struct options *o)
-{
-    return o->expect.count > 0;
-}
-
-static bool gives_cost(const struct options *o)
-{
-    return o->cost.on;
-}
-
-/* The parts that the request brings, whatever `include` says. */
-static void find_implied(const struct options *o, bool implied[PART_COUNT])
-{
-    static bool (*const gives[PART_COUNT])(const struct options *o) = {
-        [PART_READOUT] = gives_readout,       [PART_LOSS] = gives_loss,
-        [PART_ROW_LOSS] = gives_loss,         [PART_UPDATED] = gives_step,
-        [PART_QUANTIZATION] = gives_quantize, [PART_ERROR] = gives_error,
-        [PART_ULP] = gives_precision,         [PART_COST] = gives_cost,
-        [PART_CHECKS] = gives_checks,
-    };
-    for (size_t p = 0; p < PART_COUNT; p++)
-        implied[p] = gives[p] && gives[p](o);
+    const struct attention_request *r = &o->attention;
+    switch (part) {
+    case PART_READOUT:
+        return o->readout_tokens.values ? "readout" : NULL;
+    case PART_LOSS:
+    case PART_ROW_LOSS:
+        return o->backward.target.values ? "backward.target" : NULL;
+    case PART_UPDATED:
+        return o->has_step ? "step" : NULL;
+    case PART_QUANTIZATION:
+        return r->quantize.on ? "quantize" : NULL;
+    case PART_ERROR:
+        return r->quantize.on ? "quantize" : r->precision.on ? "precision" : NULL;
+    case PART_ULP:
+        return r->precision.on ? "precision" : NULL;
+    case PART_COST:
+        return o->cost.on ? "cost" : NULL;
+    case PART_CHECKS:
+        return o->expect.count > 0 ? "expect" : NULL;
+    default:
+        return NULL;
+    }
 }
 
 /* Where one more belongs in a list of `count`: behind its part, the members of an object together. */
@@ -168,18 +140,13 @@ static size_t find_place(const struct result *rows, const enum result_id *list, 
 static size_t find_wanted(const struct options *o, const struct attention *a, enum result_id wanted[RESULT_COUNT])
 {
     const struct result *rows = result_rows();
-    bool implied[PART_COUNT];
-    bool open[PART_COUNT];
     size_t count = 0;
-    find_implied(o, implied);
-    for (size_t p = 0; p < PART_COUNT; p++)
-        open[p] = implied[p] || o->include.part[p];
     for (size_t r = 0; r < RESULT_COUNT; r++) {
         enum result_id id = (enum result_id)r;
-        if (!open[rows[r].part] && !o->include.result[r])
+        bool implied = section_member(o, rows[r].part) != NULL;
+        if (!implied && !o->include.part[rows[r].part] && !o->include.result[r])
             continue;
-        bool is_there = implied[rows[r].part] && !result_lacks(id, a);
-        if (!is_there && !include_wants(&o->include, a, id))
+        if (!(implied && !result_lacks(id, a)) && !include_wants(&o->include, a, id))
             continue;
         size_t place = find_place(rows, wanted, count, id);
         memmove(&wanted[place + 1], &wanted[place], (count++ - place) * sizeof *wanted);

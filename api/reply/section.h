@@ -43,6 +43,9 @@ struct section_list {
 typedef void section_visit(void *context, enum result_id id);
 void section_each(enum part part, section_visit *visit, void *context);
 
+/* The member of the request that brings a part, whatever `include` says; NULL: none does. */
+const char *section_member(const struct options *options, enum part part);
+
 /* Makes the list of the sections of a checked request in the order of the contract; the first is the head. Data
  * is not bound. */
 bool section_plan(struct section_list *list, const struct options *options, const struct attention *a,

@@ -93,14 +93,18 @@ static const struct {
     const char *members;
     size_t numbers;
     const char *drop;
+    const char *name; /* where that is said */
 } replies[] = {
-    {"", 8, "Leave weights out"},
-    {",\"include\":[\"output\"]", 2, "Leave output out"},
-    {",\"include\":[\"output\",\"steps\",\"steps.products\"]", 54, "Leave steps out of include: it has 40."},
-    {",\"include\":[\"steps\"]", 40, "Leave steps out"},
-    {",\"include\":[\"steps.products\",\"steps.exp\"]", 18, "Leave steps.products out of include: it has 12."},
-    {",\"include\":[\"steps.exp\"]", 6, "Leave steps.exp out"},
-    {",\"include\":[\"present\"]", 9, "Leave present out"},
+    {"", 8, "Leave weights out", "include"},
+    {",\"include\":[\"output\"]", 2, "Leave output out", "include"},
+    {",\"include\":[\"output\",\"steps\",\"steps.products\"]", 54, "Leave steps out of include: it has 40.", "include"},
+    {",\"include\":[\"steps\"]", 40, "Leave steps out", "include"},
+    {",\"include\":[\"steps.products\",\"steps.exp\"]", 18, "Leave steps.products out of include: it has 12.",
+     "include"},
+    {",\"include\":[\"steps.exp\"]", 6, "Leave steps.exp out", "include"},
+    {",\"include\":[\"present\"]", 9, "Leave present out", "include"},
+    {",\"include\":[\"quantization\"],\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}", 29,
+     "quantize always brings quantization, which has 19: leave quantize out, or send fewer tokens.", "quantize"},
 };
 
 START_TEST(replies_past_the_limit)
@@ -114,7 +118,7 @@ START_TEST(replies_past_the_limit)
     snprintf(numbers, sizeof numbers, "hold %zu numbers; the limit is %zu", replies[_i].numbers,
              replies[_i].numbers - 1);
     ck_assert_int_eq(x.err.code, ERROR_TOO_LARGE);
-    ck_assert_str_eq(x.err.faults[0].name, "include");
+    ck_assert_str_eq(x.err.faults[0].name, replies[_i].name);
     ck_assert_msg(strstr(x.err.faults[0].text, numbers) && strstr(x.err.faults[0].text, replies[_i].drop), "%s",
                   x.err.faults[0].text);
     exchange_end(&x);
