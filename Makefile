@@ -117,7 +117,8 @@ server_LIBS = $(mhd_LIBS) $(pack_LIBS) $(api_LIBS)
 http_LIBS = $(curl_LIBS) $(json_LIBS) $(pack_LIBS) -lm
 
 # Files that go into the program: the files of a folder become rows of build/generated/FOLDER.inc, {"NAME", BYTES, SIZE},
-# for a table that includes it; a zero follows the bytes. What programs make: api/ROOM/generate/X.c writes api/ROOM/X.h.
+# for a table that includes it; a zero follows the bytes. EMBEDDED_RELEASE is of the last one, and another word when any
+# byte of it is. What programs make: api/ROOM/generate/X.c writes api/ROOM/X.h.
 EMBEDDED := api/openapi/examples server/web
 embedded = $(foreach ending,css html js json svg,$(sort $(wildcard $(1)/*.$(ending))))
 PROGRAMMED := api/numbers/number_powers.h
@@ -151,11 +152,13 @@ define EMBED
 build/generated/$(1).inc: $(call embedded,$(1)) $(1) Makefile
 	$$(call say,EMBED,$(1))
 	@mkdir -p $$(@D)
+	@release=$$$$(cat $(call embedded,$(1)) | sha256sum | cut -c 1-12); \
+	printf '#undef EMBEDDED_RELEASE\n#define EMBEDDED_RELEASE "%s"\n' "$$$$release" >$$@.new
 	@for file in $(call embedded,$(1)); do \
 		printf '{"%s", (const unsigned char[]){' "$$$${file##*/}"; \
 		od -An -v -tu1 "$$$$file" | sed 's/ *\([0-9][0-9]*\)/\1,/g'; \
 		printf '0}, %d},\n' "$$$$(wc -c <"$$$$file")"; \
-	done >$$@.new && mv $$@.new $$@
+	done >>$$@.new && mv $$@.new $$@
 endef
 
 define PROGRAMMED_BY

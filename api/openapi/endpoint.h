@@ -14,6 +14,7 @@ enum endpoint_trait {
     ENDPOINT_HTML = 64,     /* a page with a form for browsers, text/html */
     ENDPOINT_FILE = 128,    /* a page of a type of its own, whatever Accept says */
     ENDPOINT_PICTURE = 256, /* there is a picture, image/svg+xml */
+    ENDPOINT_RELEASE = 512, /* the part before {name} is {release}: what is there never changes */
 };
 
 #define ENDPOINT_OBJECT "{\"type\":\"object\"}"
@@ -29,6 +30,10 @@ enum endpoint_trait {
       ENDPOINT_OPEN | ENDPOINT_LASTING, "text/html", "{\"type\":\"string\"}") \
     X(asset, "/web/{name}", "asset", "a file of the explorer", "A file of the explorer: script, style or picture", \
       ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_FILE, "text/javascript", "{\"type\":\"string\"}") \
+    X(release_asset, "/web/{release}/{name}", "releaseAsset", "the same, kept by browsers for a year", \
+      "A file of the explorer, under a name that changes with the files: it may be kept for a year", \
+      ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_RELEASE | ENDPOINT_LASTING | ENDPOINT_FILE, "text/javascript", \
+      "{\"type\":\"string\"}") \
     X(alive, "/livez", "livez", "whether the process is alive", "The process runs", ENDPOINT_PROBE, \
       "application/json", ENDPOINT_STATUS) \
     X(ready, "/readyz", "readyz", "whether it takes requests", "The service takes requests", \

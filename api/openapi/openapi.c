@@ -219,6 +219,8 @@ static void write_parameters(struct writer *w, unsigned traits)
         return;
     writer_key(w, "parameters");
     writer_array_begin(w);
+    if (traits & ENDPOINT_RELEASE)
+        write_parameter(w, "release", "path", "{\"type\":\"string\"}");
     if (traits & ENDPOINT_NAMED)
         write_parameter(w, "name", "path", "{\"type\":\"string\"}");
     write_parameter(w, "pretty", "query",

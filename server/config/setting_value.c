@@ -68,6 +68,7 @@ char *setting_value_print(const void *field, const struct setting *row, char *ou
         snprintf(out, size, "%s", *(const settings_SWITCH *)field ? "true" : "false");
         return out;
     case SETTINGS_LIST:
+    case SETTINGS_FRAMES:
     case SETTINGS_NETWORKS:
         return print_list(field, out, size);
     case SETTINGS_FORMAT:
@@ -175,6 +176,8 @@ bool setting_value_set(void *field, const struct setting *row, const char *value
         return set_switch(field, value);
     case SETTINGS_LIST:
         return origin_read(value) && add_text(field, value);
+    case SETTINGS_FRAMES:
+        return origin_read_frames(value) && add_text(field, value);
     case SETTINGS_NETWORKS:
         return proxies_read(&(struct proxies){0}, value) && add_text(field, value);
     case SETTINGS_FORMAT:
@@ -206,6 +209,8 @@ void setting_value_describe(const struct setting *row, char *out, size_t size)
         snprintf(out, size, "ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH");
     else if (row->kind == SETTINGS_LIST)
         snprintf(out, size, "an origin like https://example.org, *, or null; %d at most", SETTINGS_LIST_MAX);
+    else if (row->kind == SETTINGS_FRAMES)
+        snprintf(out, size, "an origin like https://example.org, self, none, or *; %d at most", SETTINGS_LIST_MAX);
     else if (row->kind == SETTINGS_NETWORKS)
         snprintf(out, size, "an address, a network like 10.0.0.0/8, or unix; %d times at most", SETTINGS_LIST_MAX);
     else if (row->kind == SETTINGS_COMPRESSION)

@@ -77,13 +77,18 @@ char *settings_value(const struct settings *settings, const struct setting *row,
     return setting_value_print((const char *)settings + row->offset, row, out, size);
 }
 
+static bool is_list(enum settings_kind kind)
+{
+    return kind == SETTINGS_LIST || kind == SETTINGS_FRAMES || kind == SETTINGS_NETWORKS;
+}
+
 /* `name` is what the operator wrote: the flag or the variable. */
 static bool set_row(struct settings *settings, const struct setting *row, const char *value,
                     enum settings_source source, const char *name, char *why, size_t size)
 {
     char *field = (char *)settings + row->offset;
     enum settings_source *from = (enum settings_source *)(void *)((char *)settings + row->source_offset);
-    if ((row->kind == SETTINGS_LIST || row->kind == SETTINGS_NETWORKS) && *from != source)
+    if (is_list(row->kind) && *from != source)
         *(struct settings_list *)(void *)field = (struct settings_list){0};
     if (setting_value_set(field, row, value)) {
         *from = source;

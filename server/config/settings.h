@@ -10,8 +10,9 @@
 
 /* X(field, "flag", KIND, "default", least, most, "help"). The environment twin of --max-body is ATTND_MAX_BODY.
  * TEXT any string; COUNT a whole number; SIZE bytes with K, M or G, or auto (0) where that is the default; SECONDS and
- * RATE (per second) may have a fraction; PLACE an address with a port; SWITCH true or false; LIST origins, NETWORKS
- * networks, commas between them; FORMAT, LEVEL, COMPRESSION words; least and most bound the numbers. */
+ * RATE (per second) may have a fraction; PLACE an address with a port; SWITCH true or false; LIST origins, FRAMES
+ * origins of frames, NETWORKS networks, commas between them; FORMAT, LEVEL, COMPRESSION words; least and most bound the
+ * numbers. */
 #define SETTINGS(X) \
     X(listen, "listen", TEXT, "127.0.0.1", 0, 0, \
       "address to listen on: a name, a number, * for all of IPv4 and IPv6, or unix:PATH") \
@@ -54,6 +55,8 @@
       "codings of replies: all (zstd or gzip, as Accept-Encoding wishes), gzip or none") \
     X(cors_origin, "cors-origin", LIST, "*", 0, 0, \
       "origin whose pages may read replies, \"*\" for all; may be repeated") \
+    X(frame_ancestor, "frame-ancestor", FRAMES, "*", 0, 0, \
+      "origin whose pages may show the explorer in a frame, self, none, or \"*\" for all; may be repeated") \
     X(no_cors, "no-cors", SWITCH, "false", 0, 0, "send no CORS headers at all") \
     X(no_metrics, "no-metrics", SWITCH, "false", 0, 0, "do not serve /metrics") \
     X(metrics_listen, "metrics-listen", PLACE, "", 0, 0, \
@@ -81,6 +84,7 @@ enum settings_kind {
     SETTINGS_SWITCH,
     SETTINGS_PLACE,
     SETTINGS_LIST,
+    SETTINGS_FRAMES,
     SETTINGS_NETWORKS,
     SETTINGS_FORMAT,
     SETTINGS_LEVEL,
@@ -112,6 +116,7 @@ typedef double settings_RATE;
 typedef bool settings_SWITCH;
 typedef const char *settings_PLACE;
 typedef struct settings_list settings_LIST;
+typedef struct settings_list settings_FRAMES;
 typedef struct settings_list settings_NETWORKS;
 typedef int settings_FORMAT;
 typedef int settings_LEVEL;

@@ -2,6 +2,7 @@
 #include "server/http/reply_head.h"
 
 #include "server/coding/content_encoding.h"
+#include "server/config/origin.h"
 #include "server/config/settings.h"
 #include "server/http/cors.h"
 
@@ -65,13 +66,29 @@ static void put_varying(const struct fields *fields, bool origin, bool accept)
     put(fields, "Vary", value);
 }
 
-/* A page for browsers may use its own files and ask its own service, and nothing else; it may be shown in a frame. */
-static void put_policy(const struct fields *fields, const char *media_type)
+/* A page for browsers may use its own files and ask its own service, and nothing else. */
+#define POLICY \
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " \
+    "base-uri 'self'; form-action 'none'"
+
+/* Which pages may show it in a frame; all may while nothing is said of it. */
+static void put_policy(const struct fields *fields, const struct settings *settings, const char *media_type)
 {
-    if (media_type && strncmp(media_type, "text/html", strlen("text/html")) == 0)
-        put(fields, "Content-Security-Policy",
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-            "base-uri 'self'; form-action 'none'");
+    char ancestors[ORIGIN_FRAMES_TEXT];
+    char policy[sizeof POLICY + sizeof ancestors];
+    if (!media_type || strncmp(media_type, "text/html", strlen("text/html")) != 0)
+        return;
+    origin_write_frames(&settings->frame_ancestor, ancestors, sizeof ancestors);
+    snprintf(policy, sizeof policy, "%s%s", POLICY, ancestors);
+    put(fields, "Content-Security-Policy", policy);
+}
+
+/* A refusal has no ETag. */
+static const char *find_caching(const struct reply_head *head)
+{
+    if (!head->etag)
+        return "no-store";
+    return head->release ? "public, max-age=31536000, immutable" : "no-cache";
 }
 
 void reply_head_write(const struct reply_head *head, const struct settings *settings, reply_head_put *put_field,
@@ -82,7 +99,7 @@ void reply_head_write(const struct reply_head *head, const struct settings *sett
     put(&fields, "X-Request-Id", head->id);
     put(&fields, "X-Content-Type-Options", "nosniff");
     put(&fields, "Referrer-Policy", head->method == METHOD_POST ? NULL : "no-referrer");
-    put(&fields, "Cache-Control", head->etag ? "no-cache" : "no-store");
+    put(&fields, "Cache-Control", find_caching(head));
     put(&fields, "ETag", head->etag);
     put(&fields, "Allow", head->allow);
     put(&fields, "WWW-Authenticate", head->challenge);
@@ -92,7 +109,7 @@ void reply_head_write(const struct reply_head *head, const struct settings *sett
     put(&fields, "Connection", head->last ? "close" : NULL);
     put(&fields, "Content-Encoding", head->content_encoding);
     put_varying(&fields, cors_varies(settings), head->forms);
-    put_policy(&fields, head->media_type);
+    put_policy(&fields, settings, head->media_type);
     put_retry(&fields, head->retry_after);
     cors_put_fields(settings, head->origin, head->method == METHOD_OPTIONS ? head->allow : NULL, put_field, context);
 }

@@ -22,6 +22,7 @@ struct reply_head {
     const char *content_encoding;
     unsigned retry_after; /* seconds */
     bool last;            /* the connection ends with it */
+    bool release;         /* what is at this path never changes: caches need not ask again */
     bool forms;           /* Accept chooses among forms that caches may keep */
 
     /* Of the request: */

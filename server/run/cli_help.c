@@ -8,12 +8,19 @@
 static void print_setting(FILE *out, const struct setting *row)
 {
     static const char *const values[] = {
-        [SETTINGS_TEXT] = " TEXT",        [SETTINGS_COUNT] = " N",
-        [SETTINGS_SIZE] = " BYTES",       [SETTINGS_SECONDS] = " SECONDS",
-        [SETTINGS_RATE] = " N",           [SETTINGS_SWITCH] = "",
-        [SETTINGS_LIST] = " TEXT",        [SETTINGS_PLACE] = " ADDRESS:PORT",
-        [SETTINGS_NETWORKS] = " NETWORK", [SETTINGS_FORMAT] = " FORMAT",
-        [SETTINGS_LEVEL] = " LEVEL",      [SETTINGS_COMPRESSION] = " CODINGS",
+        [SETTINGS_TEXT] = " TEXT",
+        [SETTINGS_COUNT] = " N",
+        [SETTINGS_SIZE] = " BYTES",
+        [SETTINGS_SECONDS] = " SECONDS",
+        [SETTINGS_RATE] = " N",
+        [SETTINGS_SWITCH] = "",
+        [SETTINGS_LIST] = " TEXT",
+        [SETTINGS_PLACE] = " ADDRESS:PORT",
+        [SETTINGS_FRAMES] = " TEXT",
+        [SETTINGS_NETWORKS] = " NETWORK",
+        [SETTINGS_FORMAT] = " FORMAT",
+        [SETTINGS_LEVEL] = " LEVEL",
+        [SETTINGS_COMPRESSION] = " CODINGS",
     };
     char variable[64];
     char flag[96];

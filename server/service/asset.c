@@ -12,6 +12,11 @@ const struct asset *asset_row(size_t index)
     return index < sizeof rows / sizeof *rows ? &rows[index] : NULL;
 }
 
+const char *asset_release(void)
+{
+    return EMBEDDED_RELEASE;
+}
+
 const struct asset *asset_find(const char *name)
 {
     const struct asset *asset = NULL;

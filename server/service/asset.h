@@ -16,6 +16,9 @@ const struct asset *asset_row(size_t index);
 /* The file of this name, or NULL. */
 const struct asset *asset_find(const char *name);
 
+/* A word that is another one when any file is: the part of a path that files may be kept under for good. */
+const char *asset_release(void);
+
 /* What the name's ending says: "text/javascript; charset=utf-8". */
 const char *asset_media_type(const struct asset *asset);
 

@@ -263,21 +263,41 @@ void pages_asset(const struct service *service, const char *name, struct page *p
     page->media_type = asset_media_type(asset);
 }
 
-/* The file, which says where its links start: `depth` folders up. */
+/* `name` is "RELEASE/FILE". */
+void pages_release_asset(const struct service *service, const char *name, struct page *page)
+{
+    const char *release = asset_release();
+    size_t length = strlen(release);
+    if (strncmp(name, release, length) == 0 && name[length] == '/')
+        pages_asset(service, name + length + 1, page);
+}
+
+static void write_base(struct buffer *out, size_t depth)
+{
+    buffer_string(out, "\n<base href=\"");
+    for (size_t i = 0; i < depth; i++)
+        buffer_string(out, "../");
+    buffer_string(out, "\">");
+}
+
+/* The text up to and with the next `mark`; returns what follows. */
+static const char *copy_past(struct buffer *out, const char *text, const char *mark)
+{
+    const char *found = strstr(text, mark);
+    size_t length = found ? (size_t)(found - text) + strlen(mark) : strlen(text);
+    buffer_append(out, text, length);
+    return text + length;
+}
+
+/* The file, which says where its links start: `depth` folders up. The files that it names are those of this release. */
 static void write_html(struct page *page, const char *file, size_t depth)
 {
-    static const char head[] = "<head>";
     const struct asset *asset = asset_find(file);
-    const char *html = (const char *)asset->data;
-    size_t at = (size_t)((const char *)memmem(html, asset->length, head, strlen(head)) - html) + strlen(head);
-    buffer_append(&page->body, html, at);
+    const char *rest = copy_past(&page->body, (const char *)asset->data, "<head>");
     if (depth > 0)
-        buffer_string(&page->body, "\n<base href=\"");
-    for (size_t i = 0; i < depth; i++)
-        buffer_string(&page->body, "../");
-    if (depth > 0)
-        buffer_string(&page->body, "\">");
-    buffer_append(&page->body, html + at, asset->length - at);
+        write_base(&page->body, depth);
+    while (*(rest = copy_past(&page->body, rest, "=\"web/")))
+        buffer_format(&page->body, "%s/", asset_release());
     page->status = 200;
     page->media_type = asset_media_type(asset);
 }

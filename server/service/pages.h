@@ -15,6 +15,7 @@ route_page pages_problem;
 route_page pages_examples;
 route_page pages_example;
 route_page pages_asset;
+route_page pages_release_asset;
 route_page pages_docs;
 
 /* The form for browsers, of a route that has one. The status stays 0 when there is nothing of the name. */

@@ -26,6 +26,7 @@ static const struct route rows[] = {
      .open = (traits)&ENDPOINT_OPEN, \
      .file = (traits)&ENDPOINT_FILE, \
      .html = (traits)&ENDPOINT_HTML, \
+     .release = (traits)&ENDPOINT_RELEASE, \
      .summary = link},
 #define JOB_ROW(which, functions, at, id, link, told, traits, reply, table) \
     {.path = at, \
@@ -41,13 +42,26 @@ static const struct route rows[] = {
 
 _Static_assert(sizeof rows / sizeof *rows <= ROUTE_MAX, "ROUTE_MAX is too small");
 
+static bool has_equal_depth(const char *one, const char *two)
+{
+    while (one && two) {
+        one = strchr(one, '/');
+        two = strchr(two, '/');
+        if (one && two) {
+            one++;
+            two++;
+        }
+    }
+    return !one && !two;
+}
+
 /* The name that `path` has where the pattern ends with one, "" for a pattern without; NULL: it does not fit. */
 static const char *match(const char *pattern, const char *path)
 {
     size_t fixed = strcspn(pattern, "{");
     if (!pattern[fixed])
         return strcmp(pattern, path) == 0 ? "" : NULL;
-    bool fits = strncmp(pattern, path, fixed) == 0 && path[fixed] && !strchr(path + fixed, '/');
+    bool fits = strncmp(pattern, path, fixed) == 0 && path[fixed] && has_equal_depth(pattern + fixed, path + fixed);
     return fits ? path + fixed : NULL;
 }
 

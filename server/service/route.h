@@ -32,7 +32,7 @@ enum route_kind {
 #define ROUTE_MAX 32 /* rows at most */
 
 struct route {
-    const char *path; /* "/problems/{name}": the last part is the name */
+    const char *path; /* "/problems/{name}": what starts at the brace is the name */
     enum route_kind kind;
     route_page *page;    /* of the kinds that GET asks for */
     enum job_kind job;   /* of a ROUTE_JOB */
@@ -40,6 +40,7 @@ struct route {
     bool picture;        /* there is a picture, image/svg+xml */
     bool file;           /* the page has a type of its own, whatever Accept says */
     bool html;           /* the page has a form for browsers, text/html */
+    bool release;        /* the path changes with what is there: it may be kept for good */
     const char *media;   /* of the page, NULL: application/json */
     bool open;           /* needs no key, as probes do not */
     const char *summary; /* for the list of links */

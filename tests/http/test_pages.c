@@ -2,6 +2,7 @@
 #include "tests/http/client.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 
 Suite *pages_suite(void);
@@ -64,7 +65,7 @@ START_TEST(other_pages_have_their_dress)
     check_header(&reply, "Content-Type", "text/html; charset=utf-8");
     ck_assert_ptr_nonnull(client_header(&reply, "Content-Security-Policy", policy, sizeof policy));
     ck_assert_ptr_nonnull(strstr(reply.body, pages[_i].base));
-    ck_assert_ptr_nonnull(strstr(reply.body, "web/reference.js"));
+    ck_assert_ptr_nonnull(strstr(reply.body, "/reference.js\""));
     client_free(&reply);
 }
 END_TEST
@@ -148,6 +149,73 @@ START_TEST(files_have_their_types)
 }
 END_TEST
 
+/* The path of a file as the explorer's own page names it. */
+static void find_release(const char *name, char *out, size_t size)
+{
+    char mark[64];
+    struct client_reply page = ask("GET", "/", BROWSER, NULL);
+    snprintf(mark, sizeof mark, "/%s\"", name);
+    const char *end = strstr(page.body, mark);
+    ck_assert_ptr_nonnull(end);
+    const char *start = end;
+    while (start[-1] != '"')
+        start--;
+    snprintf(out, size, "/%.*s", (int)(end + strlen(mark) - 1 - start), start);
+    client_free(&page);
+}
+
+START_TEST(files_of_a_release_are_kept_for_good)
+{
+    char path[128];
+    find_release("main.js", path, sizeof path);
+    ck_assert_uint_eq(strlen(path), strlen("/web/0123456789ab/main.js"));
+    struct client_reply kept = ask("GET", path, NULL, NULL);
+    struct client_reply plain = ask("GET", "/web/main.js", NULL, NULL);
+    check_header(&kept, "Cache-Control", "public, max-age=31536000, immutable");
+    check_header(&kept, "Content-Type", "text/javascript; charset=utf-8");
+    ck_assert_str_eq(kept.body, plain.body);
+    client_free(&kept);
+    client_free(&plain);
+}
+END_TEST
+
+START_TEST(another_release_has_no_files)
+{
+    char path[128];
+    find_release("main.js", path, sizeof path);
+    path[strlen("/web/")] ^= 1;
+    struct client_reply reply = client_get(&service, path);
+    check_header(&reply, "Cache-Control", "no-store");
+    json_decref(client_problem(&reply, 404));
+    client_free(&reply);
+}
+END_TEST
+
+START_TEST(frames_are_for_whom_the_operator_names)
+{
+    static const struct {
+        const char *flags[5], *directive;
+    } cases[] = {
+        {{NULL}, NULL},
+        {{"--frame-ancestor", "none"}, "; frame-ancestors 'none'"},
+        {{"--frame-ancestor", "self,https://a.example:8443", "--frame-ancestor", "http://b.example"},
+         "; frame-ancestors 'self' https://a.example:8443 http://b.example"},
+        {{"--frame-ancestor", "self", "--frame-ancestor", "*"}, NULL},
+    };
+    char policy[512];
+    struct service own = service_start(cases[_i].flags);
+    struct client_reply reply =
+        client_send(&own, &(struct client_request){.method = "GET", .path = "/docs", .headers = {BROWSER}});
+    ck_assert_ptr_nonnull(client_header(&reply, "Content-Security-Policy", policy, sizeof policy));
+    const char *found = strstr(policy, "; frame-ancestors");
+    ck_assert_int_eq(found != NULL, cases[_i].directive != NULL);
+    if (found)
+        ck_assert_str_eq(found, cases[_i].directive);
+    client_free(&reply);
+    ck_assert_int_eq(service_stop(&own), 0);
+}
+END_TEST
+
 START_TEST(files_are_packed_for_who_takes_it)
 {
     struct client_reply plain = ask("GET", "/web/main.js", NULL, NULL);
@@ -178,7 +246,8 @@ END_TEST
 
 START_TEST(there_are_no_other_files)
 {
-    static const char *const paths[] = {"/web/nope.js", "/web/", "/web/../main.js", "/web/README.md", "/web/x/main.js"};
+    static const char *const paths[] = {"/web/nope.js",   "/web/",   "/web/../main.js", "/web/README.md",
+                                        "/web/x/main.js", "/web/x/", "/web//main.js",   "/web/x/y/main.js"};
     struct client_reply reply = client_get(&service, paths[_i]);
     json_decref(client_problem(&reply, 404));
     client_free(&reply);
@@ -197,9 +266,14 @@ Suite *pages_suite(void)
     tcase_add_test(files, pages_read_their_own_parameters);
     tcase_add_test(files, the_two_forms_have_different_etags);
     tcase_add_loop_test(files, files_have_their_types, 0, 3);
+    tcase_add_test(files, files_of_a_release_are_kept_for_good);
+    tcase_add_test(files, another_release_has_no_files);
     tcase_add_test(files, files_are_packed_for_who_takes_it);
     tcase_add_loop_test(files, head_tells_what_get_sends, 0, 2);
-    tcase_add_loop_test(files, there_are_no_other_files, 0, 5);
+    tcase_add_loop_test(files, there_are_no_other_files, 0, 8);
+    TCase *framed = tcase_create("framed");
+    tcase_add_loop_test(framed, frames_are_for_whom_the_operator_names, 0, 4);
+    suite_add_tcase(suite, framed);
     suite_add_tcase(suite, files);
     return suite;
 }
