@@ -1,7 +1,9 @@
 /* How the fused computation is cut into tasks. */
 #include "core/forward/fused.h"
 
-#define SPLIT_KEYS 1024 /* a part of split keys has at least so many */
+#define SPLIT_KEYS 1024    /* a part of split keys has at least so many */
+#define PRODUCT_QUERIES 16 /* fewer are not worth packing the keys */
+#define PRODUCT_WIDTH 512  /* of keys whose packed tile stays in a second-level cache */
 
 bool fused_serves(const struct attention *a)
 {
@@ -48,9 +50,19 @@ struct fused_task fused_task(const struct attention *a, size_t index)
     return task;
 }
 
+const struct simd_product *fused_product(const struct attention *a, const struct simd *lanes)
+{
+    const struct simd_product *product = lanes->product;
+    bool serves = product && a->dtype == DTYPE_FLOAT32 && a->queries >= PRODUCT_QUERIES && a->d_k <= PRODUCT_WIDTH &&
+                  a->d_v % product->lanes == 0;
+    return serves ? product : NULL;
+}
+
 size_t fused_scratch(const struct attention *a)
 {
-    size_t cells = rows_per_task(a) * FUSED_KEYS;
-    return rows_align(cells * dtype_size(a->dtype)) + rows_align(cells) +
-           rows_align(rows_per_task(a) * sizeof(struct mask_span));
+    bool own = fused_product(a, simd_best()) != NULL;
+    size_t rows = own ? SIMD_PRODUCT_ROWS : rows_per_task(a);
+    size_t cells = rows * FUSED_KEYS;
+    return rows_align(cells * dtype_size(a->dtype)) + rows_align(cells) + rows_align(rows * sizeof(struct mask_span)) +
+           (own ? FUSED_KEYS * a->d_k * sizeof(float) : 0);
 }

@@ -32,7 +32,10 @@ struct fused_part {
     double *max, *sum; /* [count]; max is -inf where no key was visible */
 };
 
-/* Bytes of scratch that fused_run needs, and of a part's sums. */
+/* The products of lanes where they serve such a request, which depends on its shape alone; NULL: OpenBLAS's. */
+const struct simd_product *fused_product(const struct attention *a, const struct simd *lanes);
+
+/* Bytes of scratch that fused_run needs. */
 size_t fused_scratch(const struct attention *a);
 
 /* state[i] becomes ROW_UNSURE where the sums may overflow though their mean does not, and tells what overflows before.

@@ -12,6 +12,28 @@
  */
 #define SIMD_ROW 512
 
+/* Rows `stride` numbers apart. */
+struct simd_rows {
+    const float *at;
+    size_t stride;
+};
+
+#define SIMD_PRODUCT_ROWS 12 /* rows of `score` and `mix` at a time, at most */
+
+/* The two products of a tile in float32. They keep their sums in registers and take queries and values as they lie;
+ * OpenBLAS packs both sides anew for each product. A row has the same bits whichever rows are beside it. */
+struct simd_product {
+    size_t lanes; /* d of `mix` is a multiple of it */
+    size_t panel; /* `score` begins at a multiple of so many keys */
+    /* The keys, for `score`: as many numbers as `keys`, rounded up to panels, times d. Those from key j on, a multiple
+     * of `panel`, begin at packed + j d. */
+    void (*pack)(struct simd_rows k, size_t keys, size_t d, float *packed);
+    /* s[rows][keys] = scale q k^T */
+    void (*score)(size_t rows, struct simd_rows q, const float *packed, size_t keys, size_t d, float scale, float *s);
+    /* sums[rows][d] += w[rows][keys] v */
+    void (*mix)(size_t rows, const float *w, struct simd_rows v, size_t keys, size_t d, float *sums);
+};
+
 struct simd {
     const char *name;
     float (*max_float32)(const float *s, size_t n);
@@ -20,6 +42,7 @@ struct simd {
     double (*max_float64)(const double *s, size_t n);
     double (*size_float64)(const double *s, size_t n);
     double (*exp_float64)(double *s, size_t n, double shift);
+    const struct simd_product *product; /* NULL: OpenBLAS's are as good */
 };
 
 /* The best that this processor runs. */

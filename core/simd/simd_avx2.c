@@ -5,6 +5,7 @@
 #define BYTES 32
 #define LARGER_FLOAT32 _mm256_max_ps
 #define LARGER_FLOAT64 _mm256_max_pd
+#define PRODUCT_ROWS 6
 #define SET simd_avx2
 #define SET_NAME "AVX2"
 #include "core/simd/simd_set.inc"

@@ -5,6 +5,7 @@
 #define BYTES 64
 #define LARGER_FLOAT32 _mm512_max_ps
 #define LARGER_FLOAT64 _mm512_max_pd
+#define PRODUCT_ROWS 12
 #define SET simd_avx512
 #define SET_NAME "AVX-512"
 #include "core/simd/simd_set.inc"

@@ -121,6 +121,100 @@ START_TEST(max_and_size_find_the_largest)
 }
 END_TEST
 
+/* --- products --- */
+
+#define FEATURES 48
+#define KEYS 75
+#define SPARE 7 /* numbers between the rows of what goes in */
+
+struct operands {
+    float left[SIMD_PRODUCT_ROWS * (KEYS + SPARE)], right[(KEYS + SPARE) * (KEYS + SPARE)];
+    float packed[(KEYS + 32) * KEYS], out[SIMD_PRODUCT_ROWS * KEYS + 1], again[KEYS];
+};
+
+/* Small integers: every sum is exact, in any order. */
+static void fill_operands(struct operands *x)
+{
+    for (size_t i = 0; i < sizeof x->left / sizeof *x->left; i++)
+        x->left[i] = (float)((i * 7) % 13) - 6;
+    for (size_t i = 0; i < sizeof x->right / sizeof *x->right; i++)
+        x->right[i] = (float)((i * 5) % 11) - 5;
+    for (size_t i = 0; i < sizeof x->out / sizeof *x->out; i++)
+        x->out[i] = 3;
+}
+
+static void assert_scores(const struct simd_product *product, struct operands *x, size_t rows, size_t keys, size_t d)
+{
+    const struct simd_rows q = {x->left, d + SPARE}, k = {x->right, d + SPARE};
+    fill_operands(x);
+    product->pack(k, keys, d, x->packed);
+    product->score(rows, q, x->packed, keys, d, 0.5F, x->out);
+    for (size_t at = 0; at < rows * keys; at++) {
+        float sum = 0;
+        for (size_t t = 0; t < d; t++)
+            sum += q.at[at / keys * q.stride + t] * k.at[at % keys * k.stride + t];
+        ck_assert_msg(x->out[at] == sum / 2, "%zu x %zu x %zu: score %zu", rows, keys, d, at);
+    }
+    ck_assert(x->out[rows * keys] == 3);
+    size_t from = (keys - 1) / product->panel * product->panel;
+    product->score(1, q, x->packed + from * d, keys - from, d, 0.5F, x->again);
+    ck_assert(memcmp(x->again, x->out + from, (keys - from) * sizeof *x->again) == 0);
+}
+
+static void assert_mix(const struct simd_product *product, struct operands *x, size_t rows, size_t keys, size_t d)
+{
+    const struct simd_rows v = {x->right, d + SPARE};
+    fill_operands(x);
+    product->mix(rows, x->left, v, keys, d, x->out);
+    for (size_t at = 0; at < rows * d; at++) {
+        float sum = 3;
+        for (size_t j = 0; j < keys; j++)
+            sum += x->left[at / d * keys + j] * v.at[j * v.stride + at % d];
+        ck_assert_msg(x->out[at] == sum, "%zu x %zu x %zu: mix %zu", rows, keys, d, at);
+    }
+    ck_assert(x->out[rows * d] == 3);
+}
+
+/* For all rows at a time and numbers of keys around the panels', against plain loops, and no number past them written.
+ */
+START_TEST(products_equal_plain_loops)
+{
+    static struct operands x;
+    for (size_t set = 0; simd_at(set); set++)
+        for (size_t rows = 1; simd_at(set)->product && rows <= SIMD_PRODUCT_ROWS; rows++)
+            for (size_t keys = 1; keys <= KEYS; keys += 1 + keys % 3) {
+                assert_scores(simd_at(set)->product, &x, rows, keys, 1 + (rows * 3 + keys) % FEATURES);
+                for (size_t d = simd_at(set)->product->lanes; d <= FEATURES; d += simd_at(set)->product->lanes)
+                    assert_mix(simd_at(set)->product, &x, rows, keys, d);
+            }
+}
+END_TEST
+
+static void mix_thirds(const struct simd_product *product, size_t rows, float *w, struct simd_rows v, float *sums)
+{
+    for (size_t at = 0; at < rows * KEYS; at++)
+        w[at] = 1 / (float)(3 + at % KEYS);
+    memset(sums, 0, rows * 16 * sizeof *sums);
+    product->mix(rows, w, v, KEYS, 16, sums);
+}
+
+/* Rows that are alike, computed beside 0 to 11 others: sums that round have the same bits everywhere. */
+START_TEST(a_row_has_the_same_bits_beside_any_others)
+{
+    float w[SIMD_PRODUCT_ROWS * KEYS], v[KEYS * 16], sums[SIMD_PRODUCT_ROWS * 16], first[16];
+    for (size_t at = 0; at < sizeof v / sizeof *v; at++)
+        v[at] = 1 / (float)(7 + at % 29);
+    for (size_t set = 0; simd_at(set); set++)
+        for (size_t rows = 1; simd_at(set)->product && rows <= SIMD_PRODUCT_ROWS; rows++) {
+            mix_thirds(simd_at(set)->product, rows, w, (struct simd_rows){v, 16}, sums);
+            if (rows == 1)
+                memcpy(first, sums, sizeof first);
+            for (size_t i = 0; i < rows; i++)
+                ck_assert(memcmp(sums + i * 16, first, sizeof first) == 0);
+        }
+}
+END_TEST
+
 Suite *simd_suite(void);
 
 Suite *simd_suite(void)
@@ -133,6 +227,8 @@ Suite *simd_suite(void)
     tcase_add_test(tests, exp_keeps_the_ends);
     tcase_add_test(tests, every_length_is_summed_and_nothing_else);
     tcase_add_test(tests, max_and_size_find_the_largest);
+    tcase_add_test(tests, products_equal_plain_loops);
+    tcase_add_test(tests, a_row_has_the_same_bits_beside_any_others);
     suite_add_tcase(suite, tests);
     return suite;
 }
