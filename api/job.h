@@ -72,6 +72,9 @@ size_t job_blocks(const struct job *job);
 size_t job_block_room(const struct job *job);
 bool job_block(const struct job *job, size_t index, struct buffer *out);
 
+/* Bytes that a reply in one block may take, of what the request may hold. Asked after job_run. */
+size_t job_text_room(const struct job *job);
+
 /* Media type of the reply. */
 const char *job_media_type(const struct job *job);
 

@@ -12,7 +12,6 @@
 
 struct attention_job {
     struct reply reply;
-    struct buffer explained; /* the reply to JOB_EXPLAIN */
     struct attention attention;
     struct options options;
 };
@@ -193,9 +192,11 @@ static bool run_attention(struct job *job, struct pool *pool, const atomic_bool 
 static bool run_explain(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     struct attention_job *s = state_of(job);
-    return compute(job, pool, cancel, err) &&
-           explain_write(&s->options, &s->attention, s->attention.request->backward ? &s->reply.back.core : NULL,
-                         is_text(job), job->arena, &s->explained, err);
+    if (!compute(job, pool, cancel, err))
+        return false;
+    job_text_begin(job);
+    return explain_write(&s->options, &s->attention, s->attention.request->backward ? &s->reply.back.core : NULL,
+                         is_text(job), job->arena, &job->text, err);
 }
 
 static size_t count_blocks(const struct job *job)
@@ -208,22 +209,9 @@ static size_t count_block_room(const struct job *job)
     return reply_json_room(&read_state(job)->reply) + (size_t)price_rows(&read_state(job)->reply);
 }
 
-static size_t count_one(const struct job *job)
-{
-    (void)job;
-    return 1;
-}
-
 static bool write_block(const struct job *job, size_t index, struct buffer *out)
 {
     return writings[job->format].block(&read_state(job)->reply, index, out);
-}
-
-static bool write_explained(const struct job *job, size_t index, struct buffer *out)
-{
-    (void)index;
-    buffer_append(out, read_state(job)->explained.data, read_state(job)->explained.length);
-    return !out->failed;
 }
 
 static const char *find_media_type(const struct job *job)
@@ -234,11 +222,6 @@ static const char *find_media_type(const struct job *job)
 static const char *find_explained_type(const struct job *job)
 {
     return writings[is_text(job) ? JOB_TEXT : JOB_JSON].media_type;
-}
-
-static void release(struct job *job)
-{
-    buffer_free(&state_of(job)->explained);
 }
 
 /* --- the rows --- */
@@ -273,10 +256,9 @@ const struct job_operations *job_explain(void)
         .numbers = count_numbers,
         .price = find_price,
         .run = run_explain,
-        .blocks = count_one,
-        .block = write_explained,
+        .blocks = job_one_block,
+        .block = job_text_block,
         .media_type = find_explained_type,
-        .release = release,
     };
     return &operations;
 }

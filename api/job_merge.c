@@ -4,6 +4,8 @@
 #include "api/request/merge_request.h"
 #include "api/writing/array.h"
 
+#define TEXT_BESIDE 4096.0 /* bytes of a reply that are not numbers */
+
 static struct merge_request *state_of(struct job *job)
 {
     return (struct merge_request *)(void *)job->state;
@@ -40,7 +42,7 @@ static struct price find_price(const struct job *job)
 {
     double numbers = (double)count_numbers(job);
     size_t length = array_number_room(&read_state(job)->style, DTYPE_FLOAT64);
-    return (struct price){.results = numbers * sizeof(double), .text = numbers * (double)length};
+    return (struct price){.results = numbers * sizeof(double), .text = TEXT_BESIDE + numbers * (double)length};
 }
 
 static bool run(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
@@ -50,22 +52,10 @@ static bool run(struct job *job, struct pool *pool, const atomic_bool *cancel, s
     return merge_request_run(state_of(job), job->arena, err);
 }
 
-static size_t count_blocks(const struct job *job)
-{
-    (void)job;
-    return 1;
-}
-
 static bool write_block(const struct job *job, size_t index, struct buffer *out)
 {
     (void)index;
     return merge_request_reply(read_state(job), out);
-}
-
-static const char *find_media_type(const struct job *job)
-{
-    (void)job;
-    return "application/json";
 }
 
 const struct job_operations *job_merge(void)
@@ -79,9 +69,9 @@ const struct job_operations *job_merge(void)
         .numbers = count_numbers,
         .price = find_price,
         .run = run,
-        .blocks = count_blocks,
+        .blocks = job_one_block,
         .block = write_block,
-        .media_type = find_media_type,
+        .media_type = job_json_type,
     };
     return &operations;
 }

@@ -16,6 +16,7 @@ struct job {
     enum job_format format;
     struct arena *arena;            /* which holds the job too */
     const struct options *defaults; /* while it is decoded; may be NULL */
+    struct buffer text;             /* of a reply that is written while it is computed */
     double parse_seconds, compute_seconds;
     _Alignas(max_align_t) unsigned char state[]; /* operations->size bytes, the first `cleared` zero at first */
 };
@@ -38,7 +39,6 @@ struct job_operations {
     bool (*block)(const struct job *job, size_t index, struct buffer *out);
     size_t (*block_room)(const struct job *job); /* bytes of a block at most; NULL: there is one, and it is small */
     const char *(*media_type)(const struct job *job);
-    void (*release)(struct job *job); /* what of the state is not in the arena; NULL: nothing */
 };
 
 /* job_attention, job_explain, ..: the row of each kind. */
@@ -50,6 +50,16 @@ ENDPOINT_JOBS(JOB_FUNCTION)
 /* Reads the document as an object of the table into a struct that holds the defaults. `dtype` is a member of it. */
 bool job_decode(struct job *job, const struct document *document, const struct option_table *table,
                 const enum dtype *dtype, void *into, struct error *err);
+
+/* A block of such a reply, which has one. */
+bool job_text_block(const struct job *job, size_t index, struct buffer *out);
+
+/* Of a reply in one piece, and of JSON. */
+size_t job_one_block(const struct job *job);
+const char *job_json_type(const struct job *job);
+
+/* Lets job->text grow by what the arena does not hold. */
+void job_text_begin(struct job *job);
 
 /* ERROR_TOO_LARGE when it takes more operations than the limit. */
 bool job_check_flops(const struct job *job, struct error *err);

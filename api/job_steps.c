@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TEXT "the text of the reply"
 #define TEXT_BESIDE 4096.0 /* bytes of a step's reply that are not numbers, usually */
 
 /* One step: what the job of POST /v1/attention has. */
@@ -21,7 +22,6 @@ struct step {
 struct steps_job {
     struct steps_request request;
     struct step *steps;
-    struct buffer text; /* of the reply */
 };
 
 static struct steps_job *state_of(struct job *job)
@@ -215,14 +215,17 @@ static bool hand_on(struct job *job, size_t index, struct error *err)
 }
 
 /* The line that POST /v1/attention would give, without its end. */
-static bool write_reply(struct steps_job *s, struct step *step, struct arena *arena, struct error *err)
+static bool write_reply(struct job *job, size_t index, struct error *err)
 {
-    bool good = reply_json_prepare(&step->reply, arena, err);
-    for (size_t block = 0; good && block < step->reply.blocks; block++)
-        good = reply_json_block(&step->reply, block, &s->text) ||
-               error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
-    if (good && s->text.length > 0 && s->text.data[s->text.length - 1] == '\n')
-        s->text.length--;
+    const struct reply *reply = &read_state(job)->steps[index].reply;
+    struct buffer *text = &job->text;
+    bool good = true;
+    job_text_begin(job);
+    buffer_string(text, index == 0 ? "{\"steps\":[" : ",");
+    for (size_t block = 0; good && block < reply->blocks; block++)
+        good = reply_json_block(reply, block, text) || buffer_check(text, TEXT, err);
+    if (good && text->length > 0 && text->data[text->length - 1] == '\n')
+        text->length--;
     return good;
 }
 
@@ -231,10 +234,10 @@ static bool run_step(struct job *job, size_t index, struct pool *pool, const ato
     struct steps_job *s = state_of(job);
     struct step *step = &s->steps[index];
     bool norms = reply_needs(&step->reply, RESULT_STEPS_CONTRIBUTION_NORMS);
-    buffer_string(&s->text, index == 0 ? "{\"steps\":[" : ",");
     return attention_prepare(&step->attention, job->arena, pool, err) &&
            (!norms || attention_norms(&step->attention, job->arena, err)) &&
-           reply_compute(&step->reply, pool, cancel, job->arena, err) && write_reply(s, step, job->arena, err) &&
+           reply_compute(&step->reply, pool, cancel, job->arena, err) &&
+           reply_json_prepare(&step->reply, job->arena, err) && write_reply(job, index, err) &&
            (index + 1 == s->request.steps.count || hand_on(job, index, err));
 }
 
@@ -244,37 +247,13 @@ static bool run(struct job *job, struct pool *pool, const atomic_bool *cancel, s
     for (size_t x = 0; x < s->request.steps.count; x++)
         if (!run_step(job, x, pool, cancel, err))
             return place_faults(err, x);
-    buffer_string(&s->text, "]}\n");
-    return !s->text.failed || error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
-}
-
-static size_t count_blocks(const struct job *job)
-{
-    (void)job;
-    return 1;
-}
-
-static bool write_block(const struct job *job, size_t index, struct buffer *out)
-{
-    (void)index;
-    buffer_append(out, read_state(job)->text.data, read_state(job)->text.length);
-    return !out->failed;
+    buffer_string(&job->text, "]}\n");
+    return buffer_check(&job->text, TEXT, err);
 }
 
 static size_t measure_block(const struct job *job)
 {
-    return read_state(job)->text.length;
-}
-
-static const char *find_media_type(const struct job *job)
-{
-    (void)job;
-    return "application/json";
-}
-
-static void release(struct job *job)
-{
-    buffer_free(&state_of(job)->text);
+    return job->text.length;
 }
 
 const struct job_operations *job_steps(void)
@@ -288,11 +267,10 @@ const struct job_operations *job_steps(void)
         .numbers = count_numbers,
         .price = find_price,
         .run = run,
-        .blocks = count_blocks,
-        .block = write_block,
+        .blocks = job_one_block,
+        .block = job_text_block,
         .block_room = measure_block,
-        .media_type = find_media_type,
-        .release = release,
+        .media_type = job_json_type,
     };
     return &operations;
 }

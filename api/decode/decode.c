@@ -97,7 +97,7 @@ static void list_part(struct buffer *names, enum part part)
 static void refuse_included(struct decoder *d, const char *name, const struct json_path *at, const char *suggestion)
 {
     char shown[JSON_PATH_SHOWN];
-    struct buffer names = {0};
+    struct buffer names = buffer_new(BUFFER_SENTENCE);
     json_path_show(name, shown);
     if (suggestion) {
         json_path_fault(d->err, at, "is \"%s\", no name of a result; did you mean \"%s\"?", shown, suggestion);

@@ -61,7 +61,7 @@ const char *read_value_type(const struct decoder *d, const json_t *value)
 
 bool read_value_refuse(struct decoder *d, const struct option *option, const json_t *value, const struct json_path *at)
 {
-    struct buffer words = {0};
+    struct buffer words = buffer_new(BUFFER_SENTENCE);
     option_words(option, &words);
     if (option->inner && option->example)
         buffer_format(&words, ", for example %s", option->example);
@@ -85,7 +85,7 @@ static bool in_range(const struct option *o, double number)
 static bool refuse_number(struct decoder *d, const struct option *o, double number, const struct json_path *at)
 {
     char digits[READ_VALUE_DIGITS];
-    struct buffer words = {0};
+    struct buffer words = buffer_new(BUFFER_SENTENCE);
     option_words(o, &words);
     json_path_fault(d->err, at, "is %s; it must be %.*s.", read_value_digits(number, digits), (int)words.length,
                     words.length ? words.data : "");
@@ -172,7 +172,7 @@ const char *read_value_text(struct decoder *d, const json_t *value, const struct
 static void refuse_choice(struct decoder *d, const struct option *o, const char *given, const struct json_path *at)
 {
     struct suggestion suggestion = {.wanted = given};
-    struct buffer words = {0};
+    struct buffer words = buffer_new(BUFFER_SENTENCE);
     char shown[JSON_PATH_SHOWN];
     for (size_t x = 0; o->choices[x]; x++)
         suggest_consider(&suggestion, o->choices[x]);

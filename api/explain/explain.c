@@ -7,8 +7,6 @@
 #include "api/text/query_steps.h"
 #include "api/writing/array.h"
 
-#include <stdlib.h>
-
 static bool check_index(int64_t index, size_t count, const char *name, const char *what, struct error *err)
 {
     return (uint64_t)index < count ||
@@ -84,7 +82,7 @@ static bool write_products(struct explanation *t)
         writer_object_end(&t->w);
     }
     writer_array_end(&t->w);
-    free(products);
+    buffer_take_back(t->w.out, products);
     return products != NULL;
 }
 
@@ -135,7 +133,7 @@ static bool write_values(struct explanation *t)
     for (size_t f = 0; terms && f < t->a->d_v; f++)
         array_next(&t->w, &t->options->style, t->a->dtype, terms[f]);
     writer_array_end(&t->w);
-    free(terms);
+    buffer_take_back(t->w.out, terms);
     return terms != NULL;
 }
 
@@ -178,7 +176,7 @@ static bool write_lines(struct explanation *t, struct buffer *out)
 
 static bool write_json(struct explanation *t)
 {
-    struct buffer lines = {0};
+    struct buffer lines = buffer_new(buffer_room(t->w.out) / 2);
     writer_object_begin(&t->w);
     if (t->options->id)
         writer_member_string(&t->w, "id", t->options->id);
@@ -195,6 +193,7 @@ static bool write_json(struct explanation *t)
     }
     writer_object_end(&t->w);
     buffer_string(t->w.out, "\n");
+    t->w.out->full |= lines.full;
     buffer_free(&lines);
     return good;
 }
@@ -208,8 +207,10 @@ bool explain_write(const struct options *o, const struct attention *a, const str
     size_t i = (size_t)o->cell.query;
     if (!mask_reason_find(a, b, h, i, t.j, arena, t.reasons, &t.reason_count, err))
         return false;
-    bool good = query_steps_read(&t.query, a, b, h, i) && explain_gradient_read(&t.gradient, back, b, h, i, t.j) &&
+    bool good = query_steps_read(&t.query, a, b, h, i, out) &&
+                explain_gradient_read(&t.gradient, back, b, h, i, t.j, out) &&
                 (text ? write_lines(&t, out) : write_json(&t));
     query_steps_free(&t.query);
-    return (good && !out->failed) || error_set(err, ERROR_MEMORY, "", "No memory for the text of the reply.");
+    out->failed |= !good;
+    return buffer_check(out, "the text of the reply", err);
 }

@@ -3,8 +3,6 @@
 
 #include "api/reply/section_rows.h"
 
-#include <stdlib.h>
-
 static size_t rows_size(const struct attention *a)
 {
     return attention_block(a, 0).count * a->keys * dtype_size(a->dtype);
@@ -21,23 +19,23 @@ size_t explain_gradient_room(const struct attention *a)
     return scratch_size(&back) + rows_size(a);
 }
 
-static bool read_block(const struct backward *back, size_t block, enum gradient gradient, size_t at, double *out)
+static bool read_block(const struct backward *back, size_t block, enum gradient gradient, size_t at, double *out,
+                       struct buffer *owner)
 {
     const struct attention *a = back->a;
     struct backward_results results = {.of = {NULL}};
-    size_t size = explain_gradient_room(a) / ARENA_ALIGNMENT * ARENA_ALIGNMENT + ARENA_ALIGNMENT;
-    char *scratch = aligned_alloc(ARENA_ALIGNMENT, size);
+    char *scratch = buffer_lend(owner, explain_gradient_room(a));
     if (!scratch)
         return false;
     results.of[gradient] = scratch + scratch_size(back);
     backward_block_run(back, block, &results, scratch);
     *out = dtype_get(a->dtype, results.of[gradient], at);
-    free(scratch);
+    buffer_take_back(owner, scratch);
     return true;
 }
 
 bool explain_gradient_read(struct explain_gradient *g, const struct backward *back, size_t b, size_t h, size_t i,
-                           size_t j)
+                           size_t j, struct buffer *owner)
 {
     *g = (struct explain_gradient){.there = back != NULL};
     if (!back)
@@ -48,8 +46,8 @@ bool explain_gradient_read(struct explain_gradient *g, const struct backward *ba
     size_t at = (i - attention_block(a, block).first) * a->keys + j;
     g->softmax = a->request->variant != VARIANT_LINEAR;
     g->row_dot = back->row_dot[row];
-    return read_block(back, block, GRADIENT_WEIGHTS, at, &g->d_weight) &&
-           (!g->softmax || read_block(back, block, GRADIENT_MASKED, at, &g->d_masked)) &&
-           read_block(back, block, GRADIENT_SCALED, at, &g->d_scaled) &&
-           read_block(back, block, GRADIENT_SCORES, at, &g->d_score);
+    return read_block(back, block, GRADIENT_WEIGHTS, at, &g->d_weight, owner) &&
+           (!g->softmax || read_block(back, block, GRADIENT_MASKED, at, &g->d_masked, owner)) &&
+           read_block(back, block, GRADIENT_SCALED, at, &g->d_scaled, owner) &&
+           read_block(back, block, GRADIENT_SCORES, at, &g->d_score, owner);
 }

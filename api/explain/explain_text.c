@@ -236,7 +236,7 @@ static bool tell_value(const struct teller *p)
 {
     size_t e = p->q->a->d_v;
     double *term = query_steps_contributions(p->q, p->cell->j, 1);
-    double *value = malloc(e * sizeof *value);
+    double *value = buffer_lend(p->q->owner, e * sizeof *value);
     bool good = term && value;
     for (size_t f = 0; good && f < e; f++)
         value[f] = query_steps_v(p->q, p->cell->j, f);
@@ -250,8 +250,8 @@ static bool tell_value(const struct teller *p)
         buffer_format(pen.out, " * value%s", equation_sign(places));
         put_vector(&pen, term, e);
     }
-    free(term);
-    free(value);
+    buffer_take_back(p->q->owner, term);
+    buffer_take_back(p->q->owner, value);
     return good;
 }
 

@@ -10,6 +10,9 @@
 /* What jansson takes for a container or a member, at least, on 64 bits: a few bytes of text can cost that much. */
 #define CONTAINER_BYTES 320
 #define MEMBER_BYTES 112
+/* The outline's bytes stand in it, in the tree's strings, and while it is read a second time in the longest of them. */
+#define OUTLINE_TIMES 3
+#define RESERVED_STEP ((size_t)64 * 1024)
 /* No request has as many, and each takes the parser a microsecond and more. */
 #define MEMBERS_MAX 100000
 #define BASE64_LEAST 64 /* characters of a string that is worth being cut out */
@@ -20,7 +23,9 @@ struct scanner {
     const char *leaf;   /* brackets before it open no matrix: they have been looked at */
     const char *base64; /* where the value of a member "base64" begins, the last one seen; NULL: none was */
     size_t depth;
-    size_t tree; /* bytes that the parser's tree will take */
+    size_t tree;     /* bytes that the parser's tree will take beside its strings */
+    size_t reserved; /* bytes of `reservation`, a block of the arena for the outline and all that the parser takes */
+    void *reservation;
     size_t members;
     struct cutter *outline;
     struct document *document;
@@ -59,6 +64,25 @@ static void *widen(struct scanner *c, void *block, size_t size, size_t count, si
     return moved;
 }
 
+/* In the arena's account, so that its limit holds for what malloc gives, too: `slack` bytes may be left for later. It
+ * stays until the arena ends. Pages that nobody touches cost nothing. */
+static bool reserve(struct scanner *c, size_t slack)
+{
+    size_t wanted = c->tree + OUTLINE_TIMES * c->outline->text.length;
+    if (c->outline->text.failed) {
+        buffer_check(&c->outline->text, "what stands outside arrays of numbers", c->err);
+        return refuse(c);
+    }
+    if (wanted <= c->reserved + slack)
+        return true;
+    void *block = arena_resize(c->arena, c->reservation, wanted, c->err);
+    if (!block)
+        return refuse(c);
+    c->reservation = block;
+    c->reserved = wanted;
+    return true;
+}
+
 /* jansson drops a NUL byte between two tokens, so what it gets is searched for one; the text of matrices, which is most
  * of it, need not be: no number has one. */
 static bool copy_up_to(struct scanner *c, const char *at)
@@ -71,6 +95,8 @@ static bool copy_up_to(struct scanner *c, const char *at)
     if (stop > c->copied)
         buffer_append(&c->outline->text, c->copied, (size_t)(stop - c->copied));
     c->copied = at;
+    if (!reserve(c, RESERVED_STEP))
+        return false;
     return nul ? stop_at(c, nul, "a NUL byte stands here") : true;
 }
 
@@ -378,14 +404,10 @@ bool cutter_cut(struct cutter *outline, struct document *document, const char *t
                         .pool = pool,
                         .arena = arena,
                         .err = err};
+    outline->text = buffer_new(arena_room(arena));
     bool good = cut_all(&c);
     arena_drop(arena, c.buffer.values);
-    if (!good)
-        return false;
-    if (outline->text.failed)
-        return error_set(err, ERROR_MEMORY, "", "the system has no memory left for this document");
-    /* Held until the arena ends, as the tree is about that long. Pages that nobody touches cost nothing. */
-    return arena_alloc(arena, c.tree, err) != NULL;
+    return good && reserve(&c, 0);
 }
 
 void cutter_free(struct cutter *outline)

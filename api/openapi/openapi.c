@@ -119,7 +119,7 @@ static void write_example_body(struct buffer *body, const struct examples *e, co
 static void write_example(void *context, const struct option *o)
 {
     const struct examples *e = context;
-    struct buffer body = {0};
+    struct buffer body = buffer_new(BUFFER_PAGE);
     char name[80];
     snprintf(name, sizeof name, "%s%s", e->prefix, o->name);
     write_example_body(&body, e, o);

@@ -14,7 +14,7 @@
 /* The default stands in the description: generators of clients make members with `default` required, or send them. */
 static void write_description(struct writer *w, const struct option *o)
 {
-    struct buffer text = {0};
+    struct buffer text = buffer_new(BUFFER_SENTENCE);
     if (o->shape)
         buffer_format(&text, "%s: ", o->shape);
     buffer_string(&text, o->meaning);

@@ -106,7 +106,7 @@ static void write_tensor_schema(struct writer *w, enum result_id id)
 /* The schema is an object: its description goes in first. */
 static void write_document_schema(struct writer *w, enum result_id id)
 {
-    struct buffer text = {0};
+    struct buffer text = buffer_new(BUFFER_PAGE);
     struct writer description = {.out = &text};
     writer_object_begin(&description);
     writer_member_string(&description, "description", find_meaning(result_row(id)));

@@ -99,7 +99,7 @@ static void write_or_object(struct writer *w, const struct option *o)
 
 static void describe_parts(struct writer *w)
 {
-    struct buffer words = {0};
+    struct buffer words = buffer_new(BUFFER_SENTENCE);
     for (size_t p = 0; p < PART_COUNT; p++)
         if (part_kind((enum part)p) != PART_IMPLIED && part_kind((enum part)p) != PART_IMPLIED_GROUP)
             buffer_format(&words, "%s%s: %s", p > 0 ? "; " : "", part_name((enum part)p), part_meaning((enum part)p));

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define DECIMALS 3
 #define NUMBERED_MAX 24 /* rows and columns whose cells have numbers in them */
@@ -53,6 +52,7 @@ static bool read_values(struct grid *g)
     const struct section *s = g->section;
     struct section_rows source = {.a = reply_attention(g->reply, s),
                                   .section = s,
+                                  .owner = g->owner,
                                   .weights = reply_weights(g->reply),
                                   .back = &g->reply->back.core};
     size_t width = array_width(&s->t);
@@ -136,7 +136,7 @@ static void cut_title(struct grid *g, const char *title)
 static bool write_title(struct grid *g)
 {
     const struct result *result = g->section->result;
-    struct buffer title = {0};
+    struct buffer title = buffer_new(BUFFER_SENTENCE);
     if (result->title)
         buffer_string(&title, result->title);
     else
@@ -230,15 +230,19 @@ static void measure(struct grid *g)
 
 /* --- all of it --- */
 
-bool grid_open(struct grid *g, const struct reply *reply, const struct section *section)
+bool grid_open(struct grid *g, const struct reply *reply, const struct section *section, struct buffer *owner)
 {
     const struct style *style = &reply->options->style;
-    *g = (struct grid){.reply = reply, .section = section};
+    *g = (struct grid){.reply = reply, .section = section, .owner = owner};
     g->decimals = style->rounded ? (int)style->decimals : DECIMALS;
     find_shape(g);
     size_t count = g->panels * g->rows * g->columns;
-    g->values = calloc(1, count * sizeof *g->values + count + g->columns);
-    if (!g->values || !read_values(g))
+    size_t bytes = count * sizeof *g->values + count + g->columns;
+    g->values = buffer_lend(owner, bytes);
+    if (!g->values)
+        return false;
+    memset(g->values, 0, bytes);
+    if (!read_values(g))
         return false;
     g->hidden = (unsigned char *)(g->values + count);
     find_hidden(g, g->hidden + count);
@@ -250,6 +254,6 @@ bool grid_open(struct grid *g, const struct reply *reply, const struct section *
 
 void grid_close(struct grid *g)
 {
-    free(g->values);
+    buffer_take_back(g->owner, g->values);
     g->values = NULL;
 }

@@ -12,10 +12,11 @@
 struct grid {
     const struct reply *reply;
     const struct section *section;
+    struct buffer *owner;
     size_t panels, rows, columns; /* a matrix for each index of the axes before its own */
     bool column;                  /* one number for each query, side by side in the reply, below each other here */
     enum axis down, across;       /* AXIS_NONE: nothing to name */
-    double *values;               /* [panels][rows][columns] */
+    double *values;               /* [panels][rows][columns], lent by the owner */
     unsigned char *hidden;        /* of the same; what the mask took out */
     enum ramp ramp;
     double most; /* the number that has the full colour */
@@ -30,8 +31,8 @@ struct grid {
 /* Is there a matrix to draw? */
 bool grid_is_drawn(const struct section *section);
 
-/* Reads and measures. False when there is no memory; grid_close in any case. */
-bool grid_open(struct grid *grid, const struct reply *reply, const struct section *section);
+/* Reads and measures. False when `owner`, the text that is drawn, has no room to lend; grid_close in any case. */
+bool grid_open(struct grid *grid, const struct reply *reply, const struct section *section, struct buffer *owner);
 void grid_close(struct grid *grid);
 
 char *grid_row_label(const struct grid *grid, size_t row, char out[TOKEN_LABEL_TEXT]);

@@ -97,7 +97,7 @@ static void place_panel(struct sheet *sheet, const struct grid *g, size_t panel)
 static bool place_section(struct sheet *sheet, const struct reply *r, const struct section *s)
 {
     struct grid g;
-    bool good = grid_open(&g, r, s);
+    bool good = grid_open(&g, r, s, sheet->out);
     if (good && g.panels > 1)
         end_line(sheet);
     for (size_t panel = 0; good && panel < g.panels; panel++)
@@ -125,7 +125,7 @@ static bool place_sections(struct sheet *sheet, const struct reply *r)
 
 static void put_id(struct buffer *out, const struct reply *r)
 {
-    struct buffer id = {0};
+    struct buffer id = buffer_new(BUFFER_SENTENCE);
     if (!r->options->id)
         return;
     token_label_append(&id, r->options->id);
@@ -153,7 +153,7 @@ static void open_document(struct buffer *out, const struct reply *r, size_t widt
 
 bool picture_write(const struct reply *r, struct buffer *out)
 {
-    struct buffer drawn = {0};
+    struct buffer drawn = buffer_new(buffer_room(out) / 2);
     struct sheet sheet = {.out = &drawn, .x = MARGIN, .y = MARGIN};
     bool good = place_sections(&sheet, r) && !drawn.failed;
     if (good) {
@@ -161,6 +161,8 @@ bool picture_write(const struct reply *r, struct buffer *out)
         buffer_append(out, drawn.data, drawn.length);
         buffer_string(out, "</svg>\n");
     }
+    out->failed |= !good;
+    out->full |= drawn.full;
     buffer_free(&drawn);
     return good && !out->failed;
 }

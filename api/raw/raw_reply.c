@@ -71,7 +71,7 @@ static bool write_rows(struct section_rows *source, struct section_span span, en
 bool raw_reply_block(const struct reply *r, const struct section *s, enum dtype dtype, size_t local, struct buffer *out)
 {
     struct section_rows source = {
-        .a = reply_attention(r, s), .section = s, .weights = reply_weights(r), .back = &r->back.core};
+        .a = reply_attention(r, s), .section = s, .owner = out, .weights = reply_weights(r), .back = &r->back.core};
     if (lies_in_memory(s, dtype)) {
         buffer_append(out, s->t.data, raw_reply_bytes(s, dtype));
         return !out->failed;

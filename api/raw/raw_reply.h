@@ -22,7 +22,7 @@ size_t raw_reply_bytes(const struct section *section, enum dtype dtype);
 size_t raw_reply_blocks(const struct section *section, enum dtype dtype);
 size_t raw_reply_room(const struct reply *reply, const struct section *section, enum dtype dtype);
 
-/* Appends block `local`; false when there is no memory. */
+/* Appends block `local`; false when there is no room: what is computed again for it is lent by `out`. */
 bool raw_reply_block(const struct reply *reply, const struct section *section, enum dtype dtype, size_t local,
                      struct buffer *out);
 

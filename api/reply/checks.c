@@ -25,10 +25,10 @@ static void judge(struct result_check *check, double found, double wanted, size_
 }
 
 static bool compare_rows(const struct reply *r, const struct section *s, struct tensor wanted,
-                         struct result_check *check, const atomic_bool *cancel)
+                         struct result_check *check, const atomic_bool *cancel, struct buffer *owner)
 {
     struct section_rows rows = {
-        .a = reply_attention(r, s), .section = s, .weights = reply_weights(r), .back = &r->back.core};
+        .a = reply_attention(r, s), .section = s, .owner = owner, .weights = reply_weights(r), .back = &r->back.core};
     size_t width = array_width(&s->t);
     bool good = true;
     for (size_t row = 0; good && row < array_rows(&s->t); row++) {
@@ -43,7 +43,7 @@ static bool compare_rows(const struct reply *r, const struct section *s, struct 
 }
 
 static bool compare(const struct reply *r, const struct expectation *e, struct result_check *check,
-                    const atomic_bool *cancel)
+                    const atomic_bool *cancel, struct buffer *owner)
 {
     const struct section *s = section_find(&r->checked, e->id);
     bool good = true;
@@ -53,7 +53,7 @@ static bool compare(const struct reply *r, const struct expectation *e, struct r
     if (s->result->document)
         judge(check, way_back_number(&r->back, s->result->gradient), dtype_get(e->value.dtype, e->value.data, 0), 0);
     else
-        good = compare_rows(r, s, e->value, check, cancel);
+        good = compare_rows(r, s, e->value, check, cancel, owner);
     check->ok = check->difference <= r->options->expect.tolerance;
     return good;
 }
@@ -64,12 +64,13 @@ bool checks_run(struct reply *r, const atomic_bool *cancel, struct arena *arena,
     if (expect->count == 0)
         return true;
     r->checks = arena_calloc(arena, expect->count, sizeof *r->checks, err);
+    struct buffer owner = buffer_new(arena_room(arena));
     for (size_t x = 0; r->checks && x < expect->count; x++) {
-        if (compare(r, &expect->items[x], &r->checks[x], cancel))
+        if (compare(r, &expect->items[x], &r->checks[x], cancel, &owner))
             continue;
         if (cancel && atomic_load(cancel))
             return error_set(err, ERROR_CANCELLED, "", "Nobody waits for this any more.");
-        return error_set(err, ERROR_MEMORY, "", "No memory to compare what is expected.");
+        return buffer_check(&owner, "comparing what is expected", err);
     }
     return r->checks != NULL;
 }

@@ -71,7 +71,7 @@ static bool write_bytes(struct section_rows *source, struct section_span span, s
 static bool write_section(const struct reply *r, const struct section *s, size_t local, struct buffer *out)
 {
     struct section_rows source = {
-        .a = reply_attention(r, s), .section = s, .weights = reply_weights(r), .back = &r->back.core};
+        .a = reply_attention(r, s), .section = s, .owner = out, .weights = reply_weights(r), .back = &r->back.core};
     struct section_span span = section_block_rows(s, r->a, local);
     const struct style *style = &r->options->style;
     size_t x = (size_t)(s - r->sections.at);

@@ -3,8 +3,6 @@
 
 #include "api/writing/array.h"
 
-#include <stdlib.h>
-
 static size_t first_query(const struct attention *a, struct attention_rows at)
 {
     return (at.b * a->heads + at.h) * a->queries + at.first;
@@ -84,7 +82,7 @@ static bool make_room(struct section_rows *s)
     struct rooms rooms = measure(s);
     if (s->room)
         return true;
-    s->room = aligned_alloc(ARENA_ALIGNMENT, section_rows_room(s));
+    s->room = buffer_lend(s->owner, section_rows_room(s));
     if (!s->room)
         return false;
     s->block = s->room + rooms.scratch;
@@ -221,7 +219,7 @@ const void *section_rows_row(struct section_rows *s, size_t row)
 
 void section_rows_close(struct section_rows *s)
 {
-    free(s->room);
+    buffer_take_back(s->owner, s->room);
     s->room = NULL;
     s->at.count = 0;
     s->kept.count = 0;

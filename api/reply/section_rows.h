@@ -2,14 +2,17 @@
 #ifndef API_REPLY_SECTION_ROWS_H
 #define API_REPLY_SECTION_ROWS_H
 
+#include "api/numbers/buffer.h"
 #include "api/reply/section.h"
 #include "core/backward/backward.h"
 
-/* Reads rows of one section; keeps what it has computed last. One thread each. Initialise with a and section (and
- * `weights` when those of the whole request are in memory); end with section_rows_close. */
+/* Reads rows of one section; keeps what it has computed last. One thread each. Initialise with a, section and the text
+ * that is written of them (and `weights` when those of the whole request are in memory); end with section_rows_close.
+ */
 struct section_rows {
     const struct attention *a;
     const struct section *section;
+    struct buffer *owner;        /* lends what is needed to compute rows */
     const void *weights;         /* [b][h][n][m], what contributions multiply; NULL: computed again */
     const struct backward *back; /* of a request that has gradients */
     char *room;                  /* scratch, `block` and `terms`; NULL: nothing was computed yet */

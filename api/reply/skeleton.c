@@ -233,7 +233,7 @@ bool skeleton_write(struct reply *r, struct arena *arena, struct error *err)
 {
     struct skeleton *skeleton = &r->skeleton;
     const struct section_list *list = &r->sections;
-    struct buffer all = {0};
+    struct buffer all = buffer_new(arena_room(arena));
     struct frame frame = {.reply = r, .list = list, .out = &all};
     skeleton->at = arena_alloc(arena, list->count * sizeof *skeleton->at, err);
     if (!skeleton->at)

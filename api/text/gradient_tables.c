@@ -75,7 +75,7 @@ static bool write_grid(const struct section_table *p, const struct section *s, s
 
 static bool write_tensor(const struct section_table *p, const struct section *s)
 {
-    struct section_rows rows = {.a = p->a, .section = s, .back = &p->reply->back.core};
+    struct section_rows rows = {.a = p->a, .section = s, .owner = p->out, .back = &p->reply->back.core};
     size_t count = s->t.rank > 1 ? s->t.shape[s->t.rank - 2] : 1;
     size_t grids = array_rows(&s->t) / count;
     bool good = true;

@@ -77,7 +77,7 @@ bool query_arithmetic_product(struct buffer *out, const struct query_arithmetic 
     line.column = line.indent;
     put_factors(&line, q, j);
     put_products(&line, products, q, j, arithmetic->decimals);
-    free(products);
+    buffer_take_back(q->owner, products);
     return true;
 }
 
@@ -269,7 +269,7 @@ bool query_arithmetic_mix(struct buffer *out, const struct query_arithmetic *ari
     struct sum_table table = {.grid.indent = 4};
     char label[TOKEN_LABEL_TEXT];
     double *terms = query_steps_contributions(q, 0, q->a->keys);
-    double *sum = malloc(q->a->d_v * sizeof *sum);
+    double *sum = buffer_lend(q->owner, q->a->d_v * sizeof *sum);
     bool good = terms && sum;
     name_features(&table.grid, q->a->d_v);
     for (size_t f = 0; good && f < q->a->d_v; f++)
@@ -280,7 +280,7 @@ bool query_arithmetic_mix(struct buffer *out, const struct query_arithmetic *ari
         put_term(&table, "sum", sum, q->a->d_v);
         print_sum_table(out, &table, arithmetic->decimals);
     }
-    free(terms);
-    free(sum);
+    buffer_take_back(q->owner, terms);
+    buffer_take_back(q->owner, sum);
     return good;
 }

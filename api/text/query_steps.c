@@ -4,9 +4,6 @@
 #include "api/numbers/decimal_text.h"
 #include "api/reply/section_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum quantity query_steps_mixing(const struct attention *a)
 {
     return attention_lacks(a, QUANTITY_DROPPED) ? QUANTITY_WEIGHTS : QUANTITY_DROPPED;
@@ -18,9 +15,9 @@ static bool is_read(const struct attention *a, size_t x)
     return !quantity_is(quantity, IS_TERMS) && !quantity_is(quantity, IS_FROM_RUN) && !attention_lacks(a, quantity);
 }
 
-static double *widen(enum dtype dtype, const void *values, size_t count)
+static double *widen(struct buffer *owner, enum dtype dtype, const void *values, size_t count)
 {
-    double *wide = malloc(count * sizeof *wide);
+    double *wide = buffer_lend(owner, count * sizeof *wide);
     for (size_t x = 0; wide && x < count; x++)
         wide[x] = dtype_get(dtype, values, x);
     return wide;
@@ -43,14 +40,15 @@ size_t query_steps_contributions_room(const struct attention *a)
     return a->keys * (dtype_size(a->dtype) + a->d_v * (dtype_size(a->dtype) + sizeof(double)));
 }
 
-static bool make_rooms(const struct attention *a, size_t rows, struct attention_results *results)
+static bool make_rooms(const struct query_steps *q, size_t rows, struct attention_results *results)
 {
+    const struct attention *a = q->a;
     bool good = true;
     for (size_t x = 0; x < QUANTITY_COUNT; x++) {
         if (!is_read(a, x))
             continue;
-        results->of[x] =
-            malloc(rows * attention_width(a, (enum quantity)x) * dtype_size(attention_dtype(a, (enum quantity)x)));
+        size_t row = attention_width(a, (enum quantity)x) * dtype_size(attention_dtype(a, (enum quantity)x));
+        results->of[x] = buffer_lend(q->owner, rows * row);
         good &= results->of[x] != NULL;
     }
     return good;
@@ -64,38 +62,39 @@ static bool take_row(struct query_steps *q, const struct attention_results *resu
             continue;
         enum dtype dtype = attention_dtype(q->a, (enum quantity)x);
         size_t width = attention_width(q->a, (enum quantity)x);
-        q->of[x] = widen(dtype, (const char *)results->of[x] + row * width * dtype_size(dtype), width);
+        q->of[x] = widen(q->owner, dtype, (const char *)results->of[x] + row * width * dtype_size(dtype), width);
         good &= q->of[x] != NULL;
     }
     return good;
 }
 
-static bool run_block(const struct attention *a, size_t block, const struct attention_results *results)
+static bool run_block(const struct query_steps *q, size_t block, const struct attention_results *results)
 {
-    void *scratch = aligned_alloc(ARENA_ALIGNMENT, attention_block_scratch(a));
+    void *scratch = buffer_lend(q->owner, attention_block_scratch(q->a));
     if (scratch)
-        attention_block_run(a, block, results, scratch);
-    free(scratch);
+        attention_block_run(q->a, block, results, scratch);
+    buffer_take_back(q->owner, scratch);
     return scratch != NULL;
 }
 
-bool query_steps_read(struct query_steps *q, const struct attention *a, size_t b, size_t h, size_t i)
+bool query_steps_read(struct query_steps *q, const struct attention *a, size_t b, size_t h, size_t i,
+                      struct buffer *owner)
 {
     size_t block = section_rows_block(a, (b * a->heads + h) * a->queries + i);
     struct attention_rows at = attention_block(a, block);
     struct attention_results results = {.of = {0}};
-    *q = (struct query_steps){.a = a, .b = b, .h = h, .i = i};
+    *q = (struct query_steps){.a = a, .b = b, .h = h, .i = i, .owner = owner};
     bool good =
-        make_rooms(a, at.count, &results) && run_block(a, block, &results) && take_row(q, &results, i - at.first);
+        make_rooms(q, at.count, &results) && run_block(q, block, &results) && take_row(q, &results, i - at.first);
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
-        free(results.of[x]);
+        buffer_take_back(owner, results.of[x]);
     return good;
 }
 
 void query_steps_free(struct query_steps *q)
 {
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
-        free(q->of[x]);
+        buffer_take_back(q->owner, q->of[x]);
     *q = (struct query_steps){0};
 }
 
@@ -129,7 +128,7 @@ static void *narrow_weights(const struct query_steps *q)
 {
     const struct attention *a = q->a;
     const double *weights = q->of[query_steps_mixing(a)];
-    void *narrow = calloc(a->keys, dtype_size(a->dtype));
+    void *narrow = buffer_lend(q->owner, a->keys * dtype_size(a->dtype));
     for (size_t j = 0; narrow && j < a->keys; j++)
         dtype_set(a->dtype, narrow, j, weights[j]);
     return narrow;
@@ -140,26 +139,26 @@ double *query_steps_contributions(const struct query_steps *q, size_t first, siz
     const struct attention *a = q->a;
     const struct attention_terms at = {q->b, q->h, q->i, first, count};
     void *weights = narrow_weights(q);
-    void *terms = malloc(count * a->d_v * dtype_size(a->dtype));
+    void *terms = buffer_lend(q->owner, count * a->d_v * dtype_size(a->dtype));
     double *wide = NULL;
     if (weights && terms) {
         attention_contributions(a, at, weights, terms);
-        wide = widen(a->dtype, terms, count * a->d_v);
+        wide = widen(q->owner, a->dtype, terms, count * a->d_v);
     }
-    free(weights);
-    free(terms);
+    buffer_take_back(q->owner, weights);
+    buffer_take_back(q->owner, terms);
     return wide;
 }
 
 double *query_steps_products(const struct query_steps *q, size_t j)
 {
     const struct attention *a = q->a;
-    void *terms = malloc(a->d_k * dtype_size(a->dtype));
+    void *terms = buffer_lend(q->owner, a->d_k * dtype_size(a->dtype));
     double *wide = NULL;
     if (terms) {
         attention_products(a, (struct attention_terms){q->b, q->h, q->i, j, 1}, terms);
-        wide = widen(a->dtype, terms, a->d_k);
+        wide = widen(q->owner, a->dtype, terms, a->d_k);
     }
-    free(terms);
+    buffer_take_back(q->owner, terms);
     return wide;
 }

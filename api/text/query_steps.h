@@ -2,6 +2,7 @@
 #ifndef API_TEXT_QUERY_STEPS_H
 #define API_TEXT_QUERY_STEPS_H
 
+#include "api/numbers/buffer.h"
 #include "core/attention.h"
 
 #include <stdbool.h>
@@ -12,18 +13,20 @@ struct query_steps {
     const struct attention *a;
     size_t b, h, i;
     double *of[QUANTITY_COUNT];
+    struct buffer *owner; /* the text that is written of it: lends all of it */
 };
 
 /* At most how many bytes reading one query takes, and its contributions besides. For a checked request. */
 size_t query_steps_room(const struct attention *a);
 size_t query_steps_contributions_room(const struct attention *a);
 
-/* Of a request that attention_run has accepted. False when there is no memory; free in any case. */
-bool query_steps_read(struct query_steps *query, const struct attention *a, size_t b, size_t h, size_t i);
+/* Of a request that attention_run has accepted. False when `owner` has no room; free in any case. */
+bool query_steps_read(struct query_steps *query, const struct attention *a, size_t b, size_t h, size_t i,
+                      struct buffer *owner);
 void query_steps_free(struct query_steps *query);
 
-/* Contributions of `count` keys to this query, [count][e], and the products of one key, [d]; freed by the caller; NULL
- * when there is no memory. */
+/* Contributions of `count` keys to this query, [count][e], and the products of one key, [d]: the owner takes them back;
+ * NULL when it has no room. */
 double *query_steps_contributions(const struct query_steps *query, size_t first, size_t count);
 double *query_steps_products(const struct query_steps *query, size_t j);
 

@@ -61,7 +61,7 @@ static bool tell_products(const struct section_table *p)
     buffer_string(p->out, "q . k, term by term\n");
     for (size_t i = 0; good && i < a->queries; i++) {
         struct query_steps q;
-        good = query_steps_read(&q, a, p->b, p->h, i);
+        good = query_steps_read(&q, a, p->b, p->h, i, p->out);
         for (size_t j = 0; good && j < a->keys; j++)
             good = query_arithmetic_product(p->out, &p->arithmetic, &q, j);
         query_steps_free(&q);
@@ -79,7 +79,7 @@ static bool tell_queries(const struct section_table *p, bool mix)
                                 "(the step exp is e^shifted = e^masked / e^row_max: the shares are the same)\n");
     for (size_t i = 0; good && i < shown; i++) {
         struct query_steps q;
-        good = query_steps_read(&q, p->a, p->b, p->h, i);
+        good = query_steps_read(&q, p->a, p->b, p->h, i, p->out);
         if (good && mix)
             good = query_arithmetic_mix(p->out, &p->arithmetic, &q, output_row(p, i));
         else if (good)

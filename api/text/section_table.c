@@ -50,8 +50,10 @@ bool section_table_rows(const struct section_table *p, const struct section *s, 
                            .indent = indent,
                            .all_rows = count,
                            .row_noun = axis == AXIS_QUERY ? "queries" : "keys"};
-    struct section_rows source = {
-        .a = reply_attention(p->reply, s), .section = s, .weights = p->reply->results.of[query_steps_mixing(p->a)]};
+    struct section_rows source = {.a = reply_attention(p->reply, s),
+                                  .section = s,
+                                  .owner = p->out,
+                                  .weights = p->reply->results.of[query_steps_mixing(p->a)]};
     bool good = true;
     name_columns(p, s, &g);
     for (; good && g.rows < least(count, SECTION_TABLE_ROWS); g.rows++) {
@@ -77,7 +79,7 @@ static bool print_column(const struct section_table *p, const struct section *s)
                            .row_noun = "queries",
                            .columns = 1,
                            .all_columns = 1};
-    struct section_rows source = {.a = p->a, .section = s};
+    struct section_rows source = {.a = p->a, .section = s, .owner = p->out};
     const void *values = section_rows_row(&source, p->b * p->a->heads + p->h);
     for (; values && g.rows < least(p->a->queries, SECTION_TABLE_ROWS); g.rows++) {
         token_label_query(p->options, g.rows, g.row[g.rows]);

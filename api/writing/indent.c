@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#define TIMES 4       /* the length of the text; matrices take less than twice */
 #define LEVELS_MAX 64 /* deeper ones are indented no further */
 
 struct indenter {
@@ -108,6 +109,11 @@ static void put_token(struct indenter *in)
     default:
         put_value(in);
     }
+}
+
+size_t indent_most(const struct buffer *text)
+{
+    return BUFFER_PAGE + TIMES * text->length;
 }
 
 void indent_json(const struct buffer *text, struct buffer *out)

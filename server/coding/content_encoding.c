@@ -186,7 +186,7 @@ static bool unpack_zstd(struct unpacking *u, const struct buffer *body)
 bool content_encoding_unpack(struct buffer *body, enum content_encoding coding, size_t limit, struct budget *budget,
                              size_t *charged, struct error *err)
 {
-    struct unpacking u = {.limit = limit, .budget = budget, .err = err};
+    struct unpacking u = {.out = buffer_new(limit + 2 * PIECE), .limit = limit, .budget = budget, .err = err};
     bool good = coding == CONTENT_ENCODING_ZSTD ? unpack_zstd(&u, body) : unpack_deflate(&u, body, coding);
     good = good && (u.out.length <= limit || make_room(&u));
     buffer_free(body);

@@ -12,6 +12,12 @@
 
 #define PIECE ((size_t)64 * 1024)
 
+/* Two pieces for each half of what is left. */
+size_t content_packing_most(size_t plain)
+{
+    return 2 * plain + 8 * PIECE;
+}
+
 /* --- gzip --- */
 
 #define END_OF_BLOCK 256
@@ -263,14 +269,14 @@ static bool replace(struct buffer *text, struct buffer *packed, bool good)
 
 bool content_packing_pack(struct buffer *text, enum content_encoding coding)
 {
-    struct buffer packed = {0};
+    struct buffer packed = buffer_new(content_packing_most(text->length));
     bool zstd = coding == CONTENT_ENCODING_ZSTD;
     return replace(text, &packed, zstd ? append_zstd(text, set_fast, &packed) : append_gzip(text, &packed));
 }
 
 bool content_packing_pack_lasting(struct buffer *text, enum content_encoding coding)
 {
-    struct buffer packed = {0};
+    struct buffer packed = buffer_new(content_packing_most(text->length));
     bool zstd = coding == CONTENT_ENCODING_ZSTD;
     return replace(text, &packed, zstd ? append_zstd(text, set_lasting, &packed) : append_lasting_gzip(text, &packed));
 }

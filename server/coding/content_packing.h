@@ -10,6 +10,9 @@
 
 #define CONTENT_PACKING_LEAST ((size_t)1024) /* bytes of a reply below which packing does not pay */
 
+/* A maximum for the packed form of so many bytes. */
+size_t content_packing_most(size_t plain);
+
 /* Replaces a whole text by its form in a coding, gzip or zstd; false (and the text stays) when there is no memory. */
 bool content_packing_pack(struct buffer *text, enum content_encoding coding);
 

@@ -119,7 +119,7 @@ static bool pack(struct slot *slot, const struct buffer *plain)
 
 static bool write_packed(struct slot *slot)
 {
-    struct buffer plain = {0};
+    struct buffer plain = buffer_new(slot->stream->room);
     bool good = job_block(slot->stream->job, slot->index, &plain) && !plain.failed && pack(slot, &plain);
     buffer_free(&plain);
     return good;
@@ -130,6 +130,8 @@ static void encode(struct slot *slot)
 {
     const struct stream *stream = slot->stream;
     struct buffer *text = &slot->text;
+    slot->text =
+        buffer_new(stream->coding != CONTENT_ENCODING_NONE ? content_packing_most(stream->room) : stream->room);
     bool good =
         stream->coding != CONTENT_ENCODING_NONE ? write_packed(slot) : job_block(stream->job, slot->index, text);
     slot->failed = !good || text->failed;

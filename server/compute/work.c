@@ -104,6 +104,7 @@ static void set_problem(struct work *work, const struct error *err)
     result->problem = problem.code;
     drop_job(result);
     buffer_free(&result->text);
+    result->text = buffer_new(BUFFER_PAGE);
     problem_write(&result->text, &problem, work->request_id, work->order.path);
 }
 
@@ -183,8 +184,10 @@ static bool encode(struct work *work, struct error *err)
     if (job_blocks(result->job) != 1)
         return charge_stream(work, err);
     int64_t start = clock_now();
-    if (!job_block(result->job, 0, &result->text) || result->text.failed)
-        return error_set(err, ERROR_MEMORY, "", "There was no memory for the reply.");
+    result->text = buffer_new(job_text_room(result->job));
+    result->text.failed |= !job_block(result->job, 0, &result->text);
+    if (!buffer_check(&result->text, "the text of the reply", err))
+        return false;
     result->serialize = clock_now() - start;
     drop_job(result);
     return true;
@@ -194,7 +197,7 @@ static bool encode(struct work *work, struct error *err)
 static void indent(struct work *work)
 {
     struct work_result *result = &work->result;
-    struct buffer indented = {0};
+    struct buffer indented = buffer_new(indent_most(&result->text));
     bool json = result->problem != PROBLEM_NONE || work->order.format == JOB_JSON;
     if (!work->order.pretty || !json || result->text.length == 0 || result->text.failed)
         return;

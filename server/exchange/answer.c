@@ -154,7 +154,7 @@ enum MHD_Result answer_send(struct service *service, const struct request *reque
 
 void answer_indent(const struct request *request, struct answer *answer)
 {
-    struct buffer indented = {0};
+    struct buffer indented = buffer_new(indent_most(&answer->body));
     if (!request->query.pretty || answer->body.failed)
         return;
     indent_json(&answer->body, &indented);
@@ -176,6 +176,7 @@ enum MHD_Result answer_problem(struct service *service, const struct request *re
     struct answer answer = {.head = {.id = request->id, .last = problem->last}};
     reply->problem = problem->code;
     reply_head_refuse(&answer.head, problem, request->route ? route_allow(request->route) : NULL);
+    answer.body = buffer_new(BUFFER_PAGE);
     problem_write(&answer.body, problem, request->id, find_instance(request));
     answer_indent(request, &answer);
     return answer_send(service, request, &answer, reply);

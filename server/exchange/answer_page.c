@@ -23,7 +23,7 @@ static const struct page_cache_page *find_lasting(struct service *service, const
 {
     const struct page_cache_key key = {request->route->path, request->name, find_form(request)};
     const struct page_cache_page *kept = page_cache_find(service->pages, key, coding);
-    struct page page = {.text = key.form == PAGE_TEXT};
+    struct page page = {.text = key.form == PAGE_TEXT, .body = buffer_new(BUFFER_PAGE)};
     if (kept)
         return kept;
     if (key.form == PAGE_HTML)
@@ -58,7 +58,8 @@ static void pack(const struct service *service, const struct request *request, s
 static enum MHD_Result send_indented(struct service *service, const struct request *request,
                                      const struct page_cache_page *page, struct reply *reply)
 {
-    struct answer answer = {.head = {.status = 200, .media_type = page->media_type}};
+    struct answer answer = {.head = {.status = 200, .media_type = page->media_type},
+                            .body = buffer_new(page->body.length)};
     buffer_append(&answer.body, page->body.data, page->body.length);
     answer_indent(request, &answer);
     pack(service, request, &answer);
@@ -89,7 +90,7 @@ static enum MHD_Result send_lasting(struct service *service, const struct reques
 
 static enum MHD_Result send_probe(struct service *service, const struct request *request, struct reply *reply)
 {
-    struct page page = {0};
+    struct page page = {.body = buffer_new(BUFFER_PAGE)};
     request->route->page(service, request->name, &page);
     struct answer answer = {
         .head = {.status = page.status, .media_type = page.media_type, .retry_after = page.retry_after},

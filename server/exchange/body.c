@@ -3,16 +3,13 @@
 
 #include "server/service/service.h"
 
-#include <stdlib.h>
-
 #define SLACK ((size_t)64 * 1024) /* bytes past the limit */
 
-void body_reserve(struct body *body, size_t length)
+void body_begin(struct body *body, const struct service *service, size_t length)
 {
-    if (length == 0)
-        return;
-    body->text.data = malloc(length);
-    body->text.capacity = body->text.data ? length : 0;
+    body->text = buffer_new(length > 0 ? length : service->settings.max_body);
+    if (length > 0)
+        buffer_reserve(&body->text, length);
 }
 
 bool body_refuse_size(const struct service *service, struct problem *problem)

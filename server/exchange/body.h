@@ -19,8 +19,9 @@ struct body {
     int64_t deadline;
 };
 
-/* The announced length is reserved at once, so that the body is never copied; pages are touched as bytes arrive. */
-void body_reserve(struct body *body, size_t length);
+/* The announced length (0: none) is reserved at once, so that the body is never copied; pages are touched as bytes
+ * arrive. */
+void body_begin(struct body *body, const struct service *service, size_t length);
 
 /* Keeps what came. false: it cannot be kept, *problem says why. */
 bool body_append(struct body *body, struct service *service, const char *data, size_t size, struct problem *problem);

@@ -92,7 +92,7 @@ static enum MHD_Result begin(struct exchange *x, const char *method, const char 
     if (!move_to_body(x))
         return MHD_NO;
     if (fine)
-        body_reserve(&x->body, head->length);
+        body_begin(&x->body, x->service, head->length);
     return MHD_YES;
 }
 

@@ -24,7 +24,7 @@ static void put_date(struct buffer *out)
 static void write_reply(struct buffer *out, const struct settings *settings, const struct problem *problem,
                         const struct raw_refusal *of)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(BUFFER_PAGE);
     struct reply_head head = {.id = of->id, .origin = of->origin, .method = of->method, .last = true};
     reply_head_refuse(&head, problem, of->allow);
     problem_write(&body, problem, of->id, of->instance);
@@ -41,7 +41,7 @@ static void write_reply(struct buffer *out, const struct settings *settings, con
 bool raw_refusal_send(int descriptor, const struct settings *settings, const struct problem *problem,
                       const struct raw_refusal *of)
 {
-    struct buffer out = {0};
+    struct buffer out = buffer_new(BUFFER_PAGE);
     write_reply(&out, settings, problem, of);
     bool sent = !out.failed && send(descriptor, out.data, out.length, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
     buffer_free(&out);

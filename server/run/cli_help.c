@@ -68,7 +68,7 @@ void cli_help_print_version(FILE *out)
 
 bool cli_help_print_openapi(FILE *out)
 {
-    struct buffer text = {0};
+    struct buffer text = buffer_new(BUFFER_PAGE);
     bool good = openapi_text(&text) && !text.failed && fwrite(text.data, 1, text.length, out) == text.length &&
                 fputc('\n', out) != EOF;
     buffer_free(&text);

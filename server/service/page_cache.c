@@ -64,6 +64,7 @@ static void pack_entry(struct entry *entry, enum content_encoding coding)
     struct page_cache_page *packed = &entry->forms[coding];
     if (plain->body.length < CONTENT_PACKING_LEAST)
         return;
+    packed->body = buffer_new(plain->body.length);
     buffer_append(&packed->body, plain->body.data, plain->body.length);
     if (packed->body.failed || !content_packing_pack_lasting(&packed->body, coding))
         buffer_free(&packed->body);

@@ -311,7 +311,7 @@ void pages_docs(const struct service *service, const char *name, struct page *pa
 
 void pages_html(const struct service *service, const struct route *route, const char *name, struct page *page)
 {
-    struct page other = {0};
+    struct page other = {.body = buffer_new(BUFFER_PAGE)};
     size_t depth = 0;
     route->page(service, name, &other);
     buffer_free(&other.body);

@@ -11,7 +11,7 @@
 
 struct service;
 
-/* What GET answers. Zero-initialise. */
+/* What GET answers. Zero-initialise, but for the maximum of the body. */
 struct page {
     bool text;       /* wanted: the form for people, text/plain, of a page that has one */
     unsigned status; /* stays 0 when there is nothing of the name, which only a ROUTE_PAGE has */

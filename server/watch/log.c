@@ -94,11 +94,8 @@ static void wake(struct log *log)
 /* Appends a line, or counts it when the reader is too slow or memory is spent. Under the mutex. */
 static void hold_line(struct log *log, const char *line, size_t length)
 {
-    bool room = log->held.length + length <= HELD_MAX;
-    if (room)
-        buffer_append(&log->held, line, length);
-    if (!room || log->held.failed)
-        log->dropped++;
+    buffer_append(&log->held, line, length);
+    log->dropped += log->held.failed;
     log->held.failed = false;
     wake(log);
 }
@@ -124,7 +121,7 @@ static void write_dropped(struct log *log)
 static void write_held(struct log *log)
 {
     struct buffer taken = log->held;
-    log->held = (struct buffer){0};
+    log->held = buffer_new(HELD_MAX);
     pthread_mutex_unlock(&log->mutex);
     size_t written = write_all(log->descriptor, taken.data, taken.length);
     uint64_t lost = written < taken.length ? count_lines(taken.data + written, taken.length - written) : 0;
@@ -181,6 +178,7 @@ struct log *log_start(int descriptor, enum log_format format, enum log_level lev
     log->descriptor = descriptor;
     log->format = format;
     log->level = level;
+    log->held = buffer_new(HELD_MAX);
     pthread_mutex_init(&log->mutex, NULL);
     pthread_cond_init(&log->filled, NULL);
     if (start_thread(log))
@@ -213,7 +211,7 @@ bool log_wants(const struct log *log, enum log_level level)
 
 static void hold_event(struct log *log, enum log_level level, const char *message)
 {
-    struct buffer line = {0};
+    struct buffer line = buffer_new(BUFFER_SENTENCE);
     long milliseconds = set_stamp(log);
     if (log->format == LOG_TEXT) {
         buffer_format(&line, "%s.%03ldZ %s %s\n", log->stamp, milliseconds, level_names[level], message);

@@ -35,9 +35,13 @@ static void collect(struct exchange *x, const struct job *job, struct pool *pool
     x->blocks = job_blocks(job);
     struct encoding e = {job, calloc(x->blocks, sizeof *e.blocks)};
     ck_assert_ptr_nonnull(e.blocks);
+    size_t most = x->blocks == 1 ? job_text_room(job) : job_block_room(job);
+    for (size_t i = 0; i < x->blocks; i++)
+        e.blocks[i] = buffer_new(most);
     pool_run(pool, x->blocks, encode, &e);
     for (size_t i = 0; i < x->blocks; i++) {
-        ck_assert_msg(!e.blocks[i].failed && e.blocks[i].length > 0, "block %zu of %zu", i, x->blocks);
+        ck_assert_msg(!e.blocks[i].failed && e.blocks[i].length > 0 && e.blocks[i].lent == 0, "block %zu of %zu", i,
+                      x->blocks);
         buffer_append(&x->text, e.blocks[i].data, e.blocks[i].length);
         buffer_free(&e.blocks[i]);
     }
@@ -46,8 +50,8 @@ static void collect(struct exchange *x, const struct job *job, struct pool *pool
 
 struct exchange exchange_run(const char *body, struct exchange_how how)
 {
-    struct exchange x = {0};
-    struct buffer text = {0};
+    struct exchange x = {.text = buffer_new(SIZE_MAX)};
+    struct buffer text = buffer_new(SIZE_MAX);
     start_blas();
     buffer_string(&text, body);
     size_t wide = (size_t)1 << 30;

@@ -21,7 +21,7 @@ static const struct {
 
 START_TEST(vectors_both_ways)
 {
-    struct buffer out = {0};
+    struct buffer out = buffer_new(SIZE_MAX);
     struct base64 state = {{0}, 0};
     unsigned char decoded[16];
     const char *characters = vectors[_i].characters;
@@ -59,12 +59,12 @@ START_TEST(pieces_do_not_show)
     unsigned char bytes[257];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 37 + 11);
-    struct buffer whole = {0};
+    struct buffer whole = buffer_new(SIZE_MAX);
     struct base64 state = {{0}, 0};
     base64_append(&state, &whole, bytes, sizeof bytes);
     base64_end(&state, &whole);
     for (size_t step = 1; step < 9; step++) {
-        struct buffer pieces = {0};
+        struct buffer pieces = buffer_new(SIZE_MAX);
         for (size_t at = 0; at < sizeof bytes; at += step)
             base64_append(&state, &pieces, bytes + at, sizeof bytes - at < step ? sizeof bytes - at : step);
         base64_end(&state, &pieces);

@@ -120,7 +120,7 @@ END_TEST
 /* The output has the same bits however the reply is made: in one piece or streamed, with a pool or without. */
 START_TEST(quantised_replies_stream)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     struct pool *pool = pool_start(2, 2);
     buffer_string(&body,
                   "{\"mask\":\"causal\",\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":4,\"group\":8},\"v\":{"
@@ -451,7 +451,7 @@ END_TEST
 /* 100 * 100 * (1 + 1) terms are no small head */
 START_TEST(large_heads_are_not_emulated)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_string(&body, "{\"precision\":\"fp16\"");
     for (const char *name = "qkv"; *name; name++) {
         buffer_format(&body, ",\"%c\":[[0]", *name);

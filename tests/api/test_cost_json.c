@@ -120,7 +120,7 @@ static const struct {
 
 START_TEST(groups_beside_multi_head)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_format(&body, "{\"heads\":%zu,\"include\":[\"cost\"]", divisors[_i].heads);
     for (const char *name = "qkv"; *name; name++) {
         buffer_format(&body, ",\"%c\":[[1", *name);
@@ -150,7 +150,7 @@ static void add_zeros(struct buffer *body, const char *name, int count)
 /* 32 layers of 32 heads of 128 on 8, 32768 tokens of 2 bytes a number: 17.18 GB, grouped 4.29 GB, as published. */
 START_TEST(a_model_as_published)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_string(&body, "{");
     add_zeros(&body, "q", 4096);
     add_zeros(&body, "k", 1024);

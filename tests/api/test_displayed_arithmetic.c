@@ -369,7 +369,7 @@ START_TEST(random_requests)
     state = (uint64_t)_i;
     equations = abouts = 0;
     for (size_t round = 0; round < 20; round++) {
-        struct buffer body = {0};
+        struct buffer body = buffer_new(SIZE_MAX);
         size_t n = 1 + pick(4);
         size_t m = n + pick(12);
         size_t d = 1 + pick(6);

@@ -101,11 +101,11 @@ START_TEST(a_cell_agrees_with_the_steps)
     struct sizes s = {1 + draw(2), 0, 1 + draw(2), 1 + draw(6), 1 + draw(6), 2 + draw(4), 1 + draw(4)};
     s.h = s.g * (1 + draw(2));
     size_t b = draw(s.b), h = draw(s.h), i = draw(s.n), j = draw(s.m);
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     char row[60];
     char cell[80];
     append_request(&body, s);
-    struct buffer whole_body = {0};
+    struct buffer whole_body = buffer_new(SIZE_MAX);
     buffer_append(&whole_body, body.data, body.length);
     buffer_string(&whole_body, ",\"include\":[\"steps\",\"steps.products\",\"steps.contributions\"]}");
     buffer_append(&whole_body, "", 1);

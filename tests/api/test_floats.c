@@ -54,7 +54,7 @@ END_TEST
 /* Read by a pool, in pieces. */
 START_TEST(long_matrices)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     struct pool *pool = pool_start(2, 4);
     buffer_string(&body, "{\"dtype\":\"float32\",\"q\":[[0,0]],\"k\":[[0,0]");
     for (int j = 1; j < 6000; j++)

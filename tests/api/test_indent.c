@@ -12,7 +12,7 @@ Suite *indent_suite(void);
 static char *indent(const char *text)
 {
     struct buffer in = {.data = (char *)(size_t)text, .length = strlen(text)};
-    struct buffer out = {0};
+    struct buffer out = buffer_new(SIZE_MAX);
     indent_json(&in, &out);
     buffer_append(&out, "", 1);
     ck_assert(!out.failed);
@@ -45,7 +45,7 @@ END_TEST
 
 START_TEST(document_stays_the_same_and_twice_is_once)
 {
-    struct buffer text = {0};
+    struct buffer text = buffer_new(SIZE_MAX);
     ck_assert(openapi_text(&text));
     buffer_append(&text, "", 1);
     char *once = indent(text.data);

@@ -53,7 +53,7 @@ END_TEST
 
 START_TEST(the_list_names_them_all)
 {
-    struct buffer text = {0};
+    struct buffer text = buffer_new(SIZE_MAX);
     ck_assert(examples_list(&text));
     json_t *list = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, NULL);
     ck_assert_ptr_nonnull(list);

@@ -59,7 +59,7 @@ static const struct {
 
 START_TEST(a_flood_of_faults_is_cut)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_string(&body, floods[_i].before);
     for (size_t x = 0; x < 5000; x++) {
         char again[40];
@@ -137,7 +137,7 @@ END_TEST
 START_TEST(text_of_long_rows_is_priced)
 {
     static const struct exchange_how ways[] = {{.kind = JOB_EXPLAIN}, {.format = JOB_TEXT}, {.kind = JOB_ATTENTION}};
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_string(&body, "{\"q\":[[1]],\"k\":[[1]");
     for (size_t j = 1; j < 20000; j++)
         buffer_string(&body, ",[1]");
@@ -159,6 +159,29 @@ START_TEST(text_of_long_rows_is_priced)
 }
 END_TEST
 
+/* What stands outside arrays of numbers is held three times while it is read. */
+static struct exchange run_string(size_t length)
+{
+    struct buffer body = buffer_new(SIZE_MAX);
+    buffer_string(&body, "{\"q\":\"");
+    for (size_t x = 0; x < length; x++)
+        buffer_append(&body, "x", 1);
+    buffer_append(&body, "\"}", 3);
+    struct exchange x = exchange_run(body.data, (struct exchange_how){.limits.memory = 4000000});
+    buffer_free(&body);
+    return x;
+}
+
+START_TEST(text_outside_matrices_is_priced)
+{
+    static const size_t lengths[] = {1000000, 1500000, 5000000};
+    struct exchange x = run_string(lengths[_i]);
+    ck_assert(!x.good);
+    ck_assert_int_eq(x.err.code, _i == 0 ? ERROR_INVALID : ERROR_TOO_LARGE);
+    exchange_end(&x);
+}
+END_TEST
+
 static void append_ones(struct buffer *body, const char *name, size_t count)
 {
     buffer_format(body, "\"%s\":[[1]", name);
@@ -169,7 +192,7 @@ static void append_ones(struct buffer *body, const char *name, size_t count)
 
 static struct exchange run_long(size_t keys, const char *options, size_t memory)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_string(&body, "{\"q\":[[0],[0]],");
     append_ones(&body, "k", keys);
     append_ones(&body, "v", keys);
@@ -227,6 +250,7 @@ Suite *limits_suite(void)
     tcase_add_loop_test(tests, replies_past_the_limit, 0, (int)(sizeof replies / sizeof *replies));
     tcase_add_test(tests, memory_past_the_limit);
     tcase_add_loop_test(tests, text_of_long_rows_is_priced, 0, 3);
+    tcase_add_loop_test(tests, text_outside_matrices_is_priced, 0, 3);
     tcase_add_test(tests, scratch_is_priced);
     tcase_add_test(tests, long_rows_are_cut_into_blocks);
     suite_add_tcase(suite, tests);

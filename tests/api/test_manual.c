@@ -32,7 +32,7 @@ static void write_table(const struct buffer *table)
 START_TEST(the_manual_has_the_table)
 {
     char *manual = read_manual();
-    struct buffer table = {0};
+    struct buffer table = buffer_new(SIZE_MAX);
     option_markdown(options_table(), &table);
     ck_assert(!table.failed);
     const char *at = strstr(manual, BEGIN);

@@ -84,7 +84,7 @@ static void append_row(struct buffer *out, size_t width, uint64_t *state)
 static struct buffer make_document(size_t rows, size_t width, size_t odd, const char *instead, uint64_t *state)
 {
     static const char *const separators[] = {",", ",", ",", " , ", ",\n  ", "\t,\r\n"};
-    struct buffer out = {0};
+    struct buffer out = buffer_new(SIZE_MAX);
     buffer_string(&out, "{\"q\":[");
     for (size_t i = 0; i < rows; i++) {
         if (i > 0)
@@ -153,7 +153,7 @@ START_TEST(heads_of_many_sizes_are_the_same)
 {
     static const size_t rows[] = {1, 50, 700};
     uint64_t state = 7;
-    struct buffer out = {0};
+    struct buffer out = buffer_new(SIZE_MAX);
     buffer_string(&out, "{\"q\":[");
     for (size_t h = 0; h < 9; h++) {
         buffer_string(&out, h == 0 ? "[" : "],[");

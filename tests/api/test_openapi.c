@@ -15,7 +15,7 @@ static json_t *document;
 
 static void setup(void)
 {
-    struct buffer text = {0};
+    struct buffer text = buffer_new(SIZE_MAX);
     json_error_t error;
     ck_assert(openapi_text(&text));
     document = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, &error);
@@ -300,7 +300,7 @@ END_TEST
 
 START_TEST(the_table_of_the_manual_has_a_row_per_option)
 {
-    struct buffer text = {0};
+    struct buffer text = buffer_new(SIZE_MAX);
     size_t rows = 0;
     option_markdown(options_table(), &text);
     buffer_append(&text, "", 1);

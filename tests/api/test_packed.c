@@ -54,8 +54,8 @@ static void put_tensor(struct buffer *out, size_t type, size_t rows, size_t colu
  * ones that are cut out. */
 static void compare(size_t type, size_t columns, const char *dtype)
 {
-    struct buffer packed = {0};
-    struct buffer plain = {0};
+    struct buffer packed = buffer_new(SIZE_MAX);
+    struct buffer plain = buffer_new(SIZE_MAX);
     for (const char *name = "qkv"; *name; name++) {
         buffer_format(&packed, "%c\"%c\":", *name == 'q' ? '{' : ',', *name);
         buffer_format(&plain, "%c\"%c\":", *name == 'q' ? '{' : ',', *name);
@@ -116,7 +116,7 @@ END_TEST
 START_TEST(allow_is_packed_in_bytes)
 {
     static const unsigned char bytes[100] = {[3] = 1, [50] = 1};
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_string(&body, "{\"q\":[[1]],\"k\":[");
     for (size_t j = 0; j < 100; j++)
         buffer_string(&body, j == 0 ? "[1]" : ",[1]");

@@ -217,7 +217,7 @@ END_TEST
 
 START_TEST(what_xml_may_not_hold_is_replaced)
 {
-    struct buffer out = {0};
+    struct buffer out = buffer_new(SIZE_MAX);
     svg_text(&out, "a\x01<\xef\xbf\xbe\xef\xbf\xbf\xc3\xa9");
     buffer_append(&out, "", 1);
     ck_assert_str_eq(out.data, "a" REPLACEMENT "&lt;" REPLACEMENT REPLACEMENT "\xc3\xa9");
@@ -228,7 +228,7 @@ END_TEST
 /* `keys` scores of one query. */
 static char *row_of(size_t keys)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_string(&body, "{\"q\":[[1]],\"include\":[\"steps.scores\"],\"k\":[[1]");
     for (size_t x = 1; x < keys; x++)
         buffer_string(&body, ",[1]");

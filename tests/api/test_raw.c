@@ -213,7 +213,7 @@ static void compute(struct computed *c, const char *body, size_t whole_elements)
 
 static struct buffer write_tensor(const struct computed *c, const struct section *s, enum dtype dtype)
 {
-    struct buffer bytes = {0};
+    struct buffer bytes = buffer_new(SIZE_MAX);
     for (size_t local = 0; local < raw_reply_blocks(s, dtype); local++) {
         size_t before = bytes.length;
         ck_assert(raw_reply_block(&c->reply, s, dtype, local, &bytes));

@@ -96,7 +96,7 @@ END_TEST
 static struct buffer write_request(size_t n, size_t m, size_t heads, const char *members)
 {
     static const char names[] = "qkv";
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     buffer_format(&body, "{\"heads\":%zu", heads);
     for (size_t x = 0; x < 3; x++) {
         buffer_format(&body, ",\"%c\":[", names[x]);

@@ -65,7 +65,7 @@ static const struct shape shapes[] = {
 
 static struct buffer write_body(const struct shape *s, const char *more)
 {
-    struct buffer body = {0};
+    struct buffer body = buffer_new(SIZE_MAX);
     unsigned state = 7;
     buffer_string(&body, "{");
     append_tensor(&body, "q", s->heads, s->n, s->d, &state);

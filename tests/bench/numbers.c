@@ -114,6 +114,7 @@ static double pack(void)
     struct base64 state = {{0}, 0};
     double start = now();
     buffer_free(&packed);
+    packed = buffer_new(SIZE_MAX);
     buffer_string(&packed, "{\"base64\":\"");
     base64_append(&state, &packed, values, sizeof values);
     base64_end(&state, &packed);

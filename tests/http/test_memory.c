@@ -164,8 +164,51 @@ START_TEST(large_document_goes_back_to_the_system)
 }
 END_TEST
 
-#define CLIENTS 8
 #define MIB ((size_t)1 << 20)
+
+/* Bodies of the largest size that are all text: copies of it, and the parser's, are the request's. */
+static const struct {
+    const char *before, *again, *after;
+} texts[] = {
+    {"{\"q\":\"", "abcdefghij", "\"}"},
+    {"{\"tokens\":[\"\"", ",\"abcdefghijklmnop\"", "]}"},
+    {"{\"q\":[[\"a\"]", ",[[\"a\"]]", "]}"},
+    {"{\"q\":[\"a\"", ",{}", "]}"},
+};
+
+#define TEXT_BYTES ((size_t)40 * 1000 * 1000)
+
+static struct bytes write_text(int row)
+{
+    size_t piece = strlen(texts[row].again);
+    char *body = malloc(TEXT_BYTES + 64);
+    ck_assert_ptr_nonnull(body);
+    char *at = stpcpy(body, texts[row].before);
+    while ((size_t)(at - body) + piece < TEXT_BYTES)
+        at = mempcpy(at, texts[row].again, piece);
+    at = stpcpy(at, texts[row].after);
+    return (struct bytes){.data = (unsigned char *)body, .length = (size_t)(at - body)};
+}
+
+START_TEST(text_stays_within_the_settings)
+{
+    struct service service =
+        service_start((const char *const[]){"--workers", "1", "--memory", "64M", "--request-memory", "16M", NULL});
+    size_t idle = gauge_most_resident(&service);
+    struct bytes body = write_text(_i);
+    struct client_request request = {.path = "/v1/attention", .body = (const char *)body.data, .length = body.length};
+    struct client_reply reply = client_send(&service, &request);
+    ck_assert_msg(reply.status == 413, "%d: status %ld %.300s", _i, reply.status, reply.body);
+    ck_assert_msg(strstr(reply.body, "request-memory"), "%.400s", reply.body);
+    client_free(&reply);
+    size_t most = gauge_most_resident(&service);
+    ck_assert_msg(most <= idle + (64 + 16 + 24) * MIB, "%d: %zu bytes, idle %zu", _i, most, idle);
+    free(body.data);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+#define CLIENTS 8
 /* What two workers hold beside the settings: brief work between the tasks of a request, buffers of OpenBLAS (24 MiB
  * each as server/machine/fit.c counts it), and what the allocator has not given back. */
 #define BESIDE (64 * MIB)
@@ -290,6 +333,7 @@ Suite *memory_suite(void)
     tcase_add_test(tests, nothing_grows_with_requests);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     tcase_add_test(tests, large_document_goes_back_to_the_system);
+    tcase_add_loop_test(tests, text_stays_within_the_settings, 0, sizeof texts / sizeof *texts);
     tcase_add_loop_test(tests, demands_stay_within_the_settings, 0, sizeof demands / sizeof *demands);
 #endif
     suite_add_tcase(suite, tests);

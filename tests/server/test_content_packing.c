@@ -15,7 +15,7 @@ static const enum content_encoding codings[] = {CONTENT_ENCODING_GZIP, CONTENT_E
 /* Numbers, zeros, or bytes that nothing makes shorter. */
 static struct buffer make_text(int kind)
 {
-    struct buffer text = {0};
+    struct buffer text = buffer_new(SIZE_MAX);
     uint64_t state = 1;
     char *out = buffer_reserve(&text, LENGTH);
     ck_assert_ptr_nonnull(out);
@@ -63,13 +63,14 @@ START_TEST(pieces_are_one_stream)
     static const size_t ends[] = {1, 100000, 100000, LENGTH};
     for (int kind = 0; kind < 3; kind++) {
         struct buffer text = make_text(kind);
-        struct buffer out = {0};
-        struct buffer packed[4] = {{0}};
+        struct buffer out = buffer_new(SIZE_MAX);
+        struct buffer packed[4];
         struct content_packing_sum sums[4];
         struct content_packing_sum sum = {0};
         for (size_t i = 4; i-- > 0;) {
             size_t start = i ? ends[i - 1] : 0;
             struct buffer piece = {.data = text.data + start, .length = ends[i] - start};
+            packed[i] = buffer_new(content_packing_most(piece.length));
             ck_assert(content_packing_piece(codings[_i], &piece, i == 3, &packed[i], &sums[i]));
         }
         content_packing_begin(codings[_i], &out);

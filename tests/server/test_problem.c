@@ -10,7 +10,7 @@ Suite *problem_suite(void);
 static json_t *write(const struct problem *problem)
 {
     json_error_t error;
-    struct buffer text = {0};
+    struct buffer text = buffer_new(SIZE_MAX);
     problem_write(&text, problem, "id-1", "/v1/attention");
     ck_assert(!text.failed);
     json_t *root = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, &error);
