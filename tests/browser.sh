@@ -62,6 +62,7 @@ if [ -n "$pictures" ]; then
 fi
 start locked --api-key-file "$folder/keys"
 count types
+count node tests/browser/colours.mjs
 count node tests/browser/cors.mjs "$address" "$key"
 count node tests/browser/explorer.mjs "$open"
 count node tests/browser/hostile.mjs "$open" "$program" "$address" "$key"

@@ -1,10 +1,5 @@
 // The service, asked over /v1 and nothing else. ?api= names another base; the default is where this page came from.
 
-/**
- * @typedef {{detail: string, title?: string, pointer?: string, status: number, code?: string, errors?: {detail: string, pointer?: string}[]}} Problem
- * @typedef {{status: number, id: string, timing: string, milliseconds: number, text: string, json: any, problem: Problem | null}} Answer
- */
-
 /** The service could not be reached at all. */
 export class Unreachable extends Error {}
 

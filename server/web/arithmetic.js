@@ -1,14 +1,6 @@
 // The chain of attention, computed in this page: to check the service, and to go on without it.
 import { operands, product } from "./operands.js";
 
-/**
- * @typedef {(number | null)[][]} Holes  a matrix; null is minus infinity
- * @typedef {Record<string, any>} Steps  by the names of the service: scores, scaled, ... weights
- * @typedef {{q: Matrix, k: Matrix, v: Matrix, allowed: boolean[][], steps: Steps, weights: Matrix, output: Matrix}} Slice  one head
- * @typedef {{batch: number, heads: number, kvHeads: number, queries: number, keys: number, dk: number, dv: number}} Shape
- * @typedef {{shape: Shape, scale: number, labels: {query: string[], key: string[]}, slices: Slice[][], result: Matrix[] | null}} Chain
- */
-
 /** @param {number[]} a @param {number[]} b */
 export const dot = (a, b) => a.reduce((sum, x, t) => sum + x * b[t], 0);
 

@@ -70,7 +70,7 @@ export function makeBitmap(name, listener) {
 
   return {
     node: canvas,
-    /** @param {Picture} picture @param {import("./matrix.js").Place} place @param {number} width */
+    /** @param {Picture} picture @param {Mark} place @param {number} width */
     update(picture, place, width) {
       rows = picture.values.length;
       cols = picture.values[0].length;

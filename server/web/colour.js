@@ -2,7 +2,7 @@
 
 const SHARE = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"].map(rgb);
 const AROUND_LIGHT = ["#b35806", "#f1a340", "#fee0b6", "#f7f7f7", "#d8daeb", "#998ec3", "#542788"].map(rgb);
-const AROUND_DARK = ["#fdb863", "#c9791f", "#6b4a22", "#2b2a28", "#4a4066", "#8073ac", "#c3b9e6"].map(rgb);
+const AROUND_DARK = ["#ff9a1f", "#c9791f", "#6b4a22", "#2b2a28", "#4a4066", "#8073ac", "#b0a0ff"].map(rgb);
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 

@@ -15,9 +15,7 @@ export function makeFigure(caption, listener = { onSelect: () => {} }, kind = ""
     /** @param {Picture} picture @param {{i: number, j: number, pinned?: boolean}} place @param {string} [told] */
     update(picture, place, told = "") {
       const count = picture.cols.length, width = count > 10 ? 26 : count > 6 ? 36 : 44;
-      matrix.node.style.setProperty("--cell", `${width}px`);
-      matrix.node.style.setProperty("--tall", count > 10 ? "24px" : "30px");
-      matrix.node.style.setProperty("--type", count > 6 ? "11px" : "13px");
+      matrix.size(picture.cols, width, count > 10 ? 24 : 30, count > 6 ? 11 : 13);
       matrix.update(picture, { ...place, decimals: width < 36 ? 0 : 2 });
       write(note, told);
     },

@@ -4,19 +4,6 @@ import { compute, difference } from "./arithmetic.js";
 import { chainOf } from "./chain.js";
 import { asked, warmed } from "./state.js";
 
-/**
- * @typedef {object} Model
- * @property {Chain | null} chain     what is drawn
- * @property {Chain | null} own       what this page computed
- * @property {string} unable          why it could not
- * @property {object} body            the request as it is sent, without include
- * @property {Answer | null} answer   the last one
- * @property {Problem | null} problem
- * @property {boolean} waiting        the numbers are the page's own until the service answers
- * @property {boolean} offline
- * @property {number | null} apart    largest difference between the two
- */
-
 /** Typing rests this long before the service is asked. */
 const REST = 100;
 const RETRY = 2500;

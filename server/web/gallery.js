@@ -3,11 +3,9 @@ import { paintBitmap } from "./bitmap.js";
 import { compute } from "./arithmetic.js";
 import { byId, el, fill } from "./dom.js";
 import { pictureOf } from "./picture.js";
-import { PRESETS } from "./presets.js";
+import { PRESETS, SHELVES } from "./presets.js";
 import { opened, warmed } from "./state.js";
 import { stepsOf } from "./steps.js";
-
-/** @typedef {{name: string, title: string, teaches: string, request?: Question, temperature?: number, step?: string}} Example */
 
 const LOOK = { log: false, fitted: false, query: 0 };
 
@@ -60,13 +58,20 @@ export function makeGallery(api, store) {
     }
   }
 
+  /** Shelf by shelf; what no shelf knows stands on the last. */
+  function draw() {
+    const all = [...PRESETS, ...(served ?? [])], placed = SHELVES.flatMap(({ names }) => names), rest = all.map(({ name }) => name).filter((name) => !placed.includes(name));
+    const shelves = [...SHELVES, { title: "More", names: rest }].map(({ title, names }) => ({ title, cards: all.filter(({ name }) => names.includes(name)).map(card) }));
+    fill(place, ...shelves.filter(({ cards }) => cards.length).flatMap(({ title, cards }) => [el("h3", {}, title), el("ul", { class: "cards" }, ...cards)]));
+  }
+
   async function show() {
     dialog.showModal();
-    fill(place, ...[...PRESETS, ...(served ?? [])].map(card));
+    draw();
     if (served) return;
     try {
       await fetchList();
-      fill(place, ...[...PRESETS, ...(served ?? [])].map(card));
+      draw();
     } catch {
       // The page's own examples stand; that the service is away is said elsewhere.
     }

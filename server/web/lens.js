@@ -2,25 +2,6 @@
 import { byId, dress, el, fill, write } from "./dom.js";
 import { WORDS } from "./words.js";
 
-/**
- * @typedef {object} Sight  what there is to look at
- * @property {State} state
- * @property {Chain} chain
- * @property {Slice} slice
- * @property {number[][]} result
- * @property {Question} body
- * @property {Model} model
- *
- * @typedef {object} Lesson
- * @property {HTMLElement} node
- * @property {(scene: Sight) => void} update
- * @property {() => void} [stop]   it is no longer looked at
- *
- * @typedef {object} Tools
- * @property {Api} api
- * @property {Store} store
- */
-
 /** @type {Record<string, () => Promise<{makeLesson: (tools: Tools) => Lesson}>>} */
 const LESSONS = {
   pull: () => import("./lesson-pull.js"),

@@ -3,16 +3,6 @@ import { dress, el, write } from "./dom.js";
 import { fixed } from "./number.js";
 import { cellText } from "./picture.js";
 
-/**
- * @typedef {object} Listener
- * @property {(i: number, j: number) => void} onSelect  the focus came here
- * @property {(i: number, j: number, how: "pin" | "toggle" | "press") => void} [onAct]  Enter, Space, or a click
- * @property {(i: number, j: number) => void} [onHover]
- * @property {() => void} [onLeave]
- * @property {() => void} [onEscape]
- * @typedef {{i: number, j: number, pinned?: boolean, decimals?: number}} Place
- */
-
 /** Where a key leads in a grid; null: nowhere. @param {KeyboardEvent} event @param {number} i @param {number} j @param {number} rows @param {number} cols @returns {[number, number] | null} */
 export function move(event, i, j, rows, cols) {
   const all = event.ctrlKey || event.metaKey;
@@ -39,7 +29,7 @@ export function makeMatrix(name, listener) {
   /** @type {Record<"lead" | "side" | "foot", HTMLTableCellElement[]>} */
   let strips = { lead: [], side: [], foot: [] };
   let shape = "";
-  /** @type {Place} */
+  /** @type {Mark} */
   let place = { i: 0, j: 0 };
 
   /** @param {EventTarget | null} target @returns {[number, number] | null} */
@@ -54,7 +44,7 @@ export function makeMatrix(name, listener) {
     const { rows, cols, lead, side, foot } = picture;
     const corner = el("th", { class: "corner", scope: "col" }, el("span", {}, `${picture.rowAxis} \u2193`), el("span", {}, `${picture.colAxis} \u2192`));
     const title = (/** @type {Strip | null} */ strip) => strip && el("th", { scope: "col", class: "strip", role: "columnheader" }, strip.label);
-    head.replaceChildren(el("tr", { role: "row" }, corner, title(lead), ...cols.map((col) => el("th", { scope: "col", role: "columnheader", title: col }, col)), title(side)));
+    head.replaceChildren(el("tr", { role: "row" }, corner, title(lead), ...cols.map((col) => el("th", { scope: "col", role: "columnheader", title: col }, el("span", {}, col))), title(side)));
     const more = () => el("td", { class: "strip", role: "gridcell" }, el("span"));
     strips = { lead: lead ? rows.map(more) : [], side: side ? rows.map(more) : [], foot: foot ? cols.map(more) : [] };
     cells = rows.map((_, i) => cols.map((_, j) => el("td", { role: "gridcell", "data-at": `${i} ${j}`, tabindex: -1, "aria-rowindex": i + 2, "aria-colindex": j + 2 }, el("span"))));
@@ -93,7 +83,7 @@ export function makeMatrix(name, listener) {
     drawStrip(picture.foot, strips.foot, decimals || 2);
   }
 
-  /** The ring, the Tab stop, and the headers that belong to them. @param {Place} next */
+  /** The ring, the Tab stop, and the headers that belong to them. @param {Mark} next */
   function mark(next) {
     const old = cells[place.i]?.[place.j];
     old?.classList.remove("at", "pinned");
@@ -137,7 +127,13 @@ export function makeMatrix(name, listener) {
 
   return {
     node,
-    /** @param {Picture} picture @param {Place} next */
+    /** Room for each cell. Labels that are wider than that lean. @param {string[]} cols @param {number} cell @param {number} tall @param {number} type  all in pixels */
+    size(cols, cell, tall, type) {
+      const wide = 0.56 * Math.min(15, type) * Math.min(16, Math.max(...cols.map((col) => col.length)));
+      node.classList.toggle("leaning", wide > cell);
+      Object.entries({ cell, tall, type, lean: Math.round(0.71 * wide + 20) }).forEach(([name, x]) => node.style.setProperty(`--${name}`, `${x}px`));
+    },
+    /** @param {Picture} picture @param {Mark} next */
     update(picture, next) {
       const { rows, cols, lead, side, foot } = picture;
       const now = JSON.stringify([rows, cols, picture.rowAxis, picture.colAxis, lead?.label, side?.label, foot?.label]);

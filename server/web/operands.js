@@ -1,13 +1,5 @@
 // A request made plain: q, k, v of each head, who may see whom, which bias. The same rules as the service's, written again.
 
-/**
- * @typedef {number[][]} Matrix
- * @typedef {Record<string, any>} Question  a body of POST /v1/attention
- * @typedef {{q: Matrix, k: Matrix, v: Matrix, allowed: boolean[][], bias: (number | null)[][] | null, slope: number, sink: number | null,
- *   away: number[][]}} Head
- * @typedef {{batch: number, heads: number, kvHeads: number, n: number, m: number, dk: number, dv: number, scale: number, all: Head[][]}} Operands
- */
-
 /** @param {number} n @param {(i: number) => any} make */
 const list = (n, make) => Array.from({ length: n }, (_, i) => make(i));
 

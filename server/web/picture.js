@@ -4,27 +4,6 @@ import { fixed, short } from "./number.js";
 import { mixing } from "./steps.js";
 import { WORDS } from "./words.js";
 
-/**
- * @typedef {{label: string, values: (number | null)[], paint?: (x: number) => Paint, hidden?: boolean[]}} Strip  one number for each row, or for each column
- * @typedef {object} Picture
- * @property {string[]} rows
- * @property {string[]} cols
- * @property {string} rowAxis
- * @property {string} colAxis
- * @property {(number | null)[][]} values   null is minus infinity
- * @property {boolean[][] | null} hatched
- * @property {boolean[][] | null} marked    the cells that a side column speaks of
- * @property {(x: number) => Paint} paint
- * @property {Strip | null} lead            left of the matrix
- * @property {Strip | null} side            right of it
- * @property {Strip | null} foot            below it
- * @property {{kind: "share" | "around", low: string, high: string}} legend
- * @property {boolean} [exact]              numbers as somebody typed them
- *
- * @typedef {{query: string[], key: string[]}} Labels
- * @typedef {{log: boolean, fitted: boolean, query: number, onPaper?: boolean}} Look
- */
-
 /** @param {(number | null)[][]} values @returns {number} */
 export function most(values) {
   let top = 0;
@@ -71,15 +50,23 @@ function pairs(step, slice, labels, look) {
 /** What each key hands to one query. @param {Slice} slice @param {number} i @returns {number[][]} */
 export const parts = (slice, i) => slice.v.map((row, j) => row.map((x) => (slice.allowed[i][j] || mixing(slice)[i][j] !== 0 ? mixing(slice)[i][j] * x : 0)));
 
+/** The same added up key by key, for one feature. @param {Slice} slice @param {number} i @param {number} c @returns {number[]} */
+export function soFar(slice, i, c) {
+  let sum = 0;
+  return parts(slice, i).map((row) => (sum += row[c]));
+}
+
 /** @param {Slice} slice @param {Labels} labels @param {Look} look @returns {Picture} */
 function mixture(slice, labels, look) {
-  const i = look.query, weights = mixing(slice)[i], top = most([...parts(slice, i), slice.output[i]]) || 1;
+  const i = look.query, c = Math.min(look.feature ?? 0, slice.v[0].length - 1), weights = mixing(slice)[i], sums = soFar(slice, i, c), top = most([...parts(slice, i), slice.output[i], sums]) || 1;
+  const paint = (/** @type {number} */ x) => around(x, top, look.log, look.onPaper);
   return {
     rows: labels.key, cols: places("v", slice.v[0].length), rowAxis: WORDS.axes.key, colAxis: WORDS.axes.feature,
     ...signed(parts(slice, i), look, top),
     hatched: slice.v.map((row, j) => row.map(() => !slice.allowed[i][j] && weights[j] === 0)),
     lead: { label: WORDS.stage.share, values: weights, hidden: slice.allowed[i].map((sees, j) => !sees && weights[j] === 0), paint: (x) => (x < 0 ? around(x, 1, look.log, look.onPaper) : share(x, look.log)) },
-    foot: { label: labels.query[i], values: slice.output[i], paint: (x) => around(x, top, look.log, look.onPaper) },
+    side: { label: WORDS.stage.sofar, values: sums, paint },
+    foot: { label: labels.query[i], values: slice.output[i], paint },
   };
 }
 
@@ -109,7 +96,7 @@ export function turned(picture) {
   const over = (a) => a[0].map((_, c) => a.map((row) => row[c]));
   return {
     ...picture, rows: picture.cols, cols: picture.rows, rowAxis: picture.colAxis, colAxis: picture.rowAxis, values: over(picture.values),
-    hatched: picture.hatched && over(picture.hatched), marked: picture.marked && over(picture.marked), lead: picture.foot, side: null, foot: picture.side ?? picture.lead,
+    hatched: picture.hatched && over(picture.hatched), marked: picture.marked && over(picture.marked), lead: picture.foot, side: null, foot: picture.lead ?? picture.side,
   };
 }
 

@@ -12,7 +12,7 @@ export const wordOf = (step) => WORDS.steps[/** @type {"start"} */ (step.id)];
 /** The picture of a step that its thumbnail shows: a side column stands alone there. @param {Picture} picture @returns {Picture} */
 function small(picture) {
   const { side } = picture;
-  if (!side) return picture;
+  if (!side || picture.lead) return picture;
   const top = Math.max(...side.values.map((x) => Math.abs(x ?? 0))) || 1;
   return { ...picture, values: side.values.map((x) => [x === null ? null : picture.legend.kind === "share" ? x / top : x]), hatched: null };
 }

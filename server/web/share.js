@@ -6,14 +6,6 @@ import { bounded, encode } from "./link.js";
 import { opened } from "./state.js";
 import { WORDS, sayText } from "./words.js";
 
-/**
- * @typedef {object} Source  what there is to take out
- * @property {() => object} body            the request as it is sent
- * @property {() => {slice: Slice, scale: number} | null} head
- * @property {() => {picture: Picture, title: string} | null} picture  painted for paper
- * @property {() => any} reply
- */
-
 /** More text than this is not taken in. */
 const MOST = 4_000_000;
 

@@ -9,16 +9,6 @@ import { isLinear } from "./steps.js";
 import { lineOf, sentenceOf } from "./tell.js";
 import { WORDS, sayText } from "./words.js";
 
-/**
- * @typedef {{step: Step, state: State, chain: Chain, slice: Slice, result: number[][], cell: Cell, i: number, j: number, c: number}} View
- *
- * @typedef {object} Acts
- * @property {(i: number, j: number) => void} hover   the cell under the mouse, in the picture's own rows and columns
- * @property {() => void} leave
- * @property {(i: number, j: number) => void} toggle  the mask of a pair
- * @property {(name: string, i: number, j: number) => void} edit  the field of an input
- */
-
 /** Above so many rows or columns a matrix is a canvas. */
 const TABLE = 48;
 /** Cells narrower than this have no room for a number. */
@@ -60,26 +50,24 @@ export function makeStage(store, acts) {
 
   /** @param {View} now */
   const picture = (now) => {
-    const plain = pictureOf(now.step, now.slice, now.result, now.chain.labels, { ...now.state, query: now.i });
+    const plain = pictureOf(now.step, now.slice, now.result, now.chain.labels, { ...now.state, query: now.i, feature: now.c });
     return now.state.turned ? turned(plain) : plain;
   };
 
   /** Room for a cell. @param {Picture} shown @param {HTMLElement} node  the table, already with its labels @returns {number} the decimals that fit */
   function fit(shown, node) {
     const narrow = innerWidth < 700, count = shown.cols.length + (shown.lead ? 1 : 0) + (shown.side ? 1 : 0);
-    const now = [width, innerHeight, chips.hidden, count, shown.foot?.label, ...shown.rows].join("\n");
+    const now = [width, innerHeight, chips.hidden, count, shown.foot?.label, ...shown.rows, ...shown.cols].join("\n");
     if (now === fitted) return decimals;
     fitted = now;
     const label = node.querySelector("th")?.getBoundingClientRect().width ?? 60, room = width - 12 - label - 4 * (count + 2);
     const least = shown.cols.length <= 20 ? (narrow ? 40 : 48) : 24, cell = Math.max(least, Math.min(104, Math.floor(room / count)));
-    node.style.setProperty("--cell", `${cell}px`);
-    node.style.setProperty("--tall", `${tallOf(cell, shown.rows.length)}px`);
-    node.style.setProperty("--type", `${cell > 84 ? 19 : cell > 64 ? 16 : 13}px`);
+    matrix.size(shown.cols, cell, tallOf(cell, shown.rows.length), cell > 84 ? 19 : cell > 64 ? 16 : 13);
     return cell < NUMBER ? 0 : cell < 52 ? 2 : 3;
   }
 
   /** The height of a cell. @param {number} width @param {number} rows */
-  const tallOf = (width, rows) => Math.round(Math.max(rows > 10 ? 24 : 34, Math.min(60, width * 0.7, (innerHeight - (chips.hidden ? 604 : 660)) / (rows + 1) - 4)));
+  const tallOf = (width, rows) => Math.round(Math.max(rows > 10 ? 24 : 34, Math.min(60, width * 0.7, (innerHeight - (chips.hidden ? 648 : 704)) / (rows + 1) - 4)));
 
   /** The stage keeps its height from step to step, so that the buttons stay where they are. @param {View} now */
   function steady({ chain: { shape } }) {
@@ -93,9 +81,7 @@ export function makeStage(store, acts) {
     for (const { name, matrix: grid } of inputs) {
       const [values, labels, axis, row] = /** @type {[number[][], string[], "query", number]} */ (looks[name]), shown = table(values, labels, name, WORDS.axes[axis], state);
       const columns = slice.q[0].length * 2 + slice.v[0].length, cell = Math.max(32, Math.min(56, Math.floor((width - 3 * 64 - 60) / columns) - 4));
-      grid.node.style.setProperty("--cell", `${cell}px`);
-      grid.node.style.setProperty("--tall", `${Math.min(44, tallOf(99, values.length))}px`);
-      grid.node.style.setProperty("--type", "14px");
+      grid.size(shown.cols, cell, Math.min(44, tallOf(99, values.length)), 14);
       grid.update(shown, { i: row, j: 0, decimals: cell < 44 ? 1 : 2 });
     }
     fill(legend);

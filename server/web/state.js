@@ -1,26 +1,5 @@
 // What a person has chosen: the request and the way to look at it. Nothing that can be computed from these stands here.
 
-/**
- * @typedef {object} State
- * @property {Question} request     without what the page itself asks for (include)
- * @property {string} title        of the example, "" once the request is one's own
- * @property {number} temperature  divides the scale
- * @property {string} lens        steps, or a lesson
- * @property {string} step
- * @property {number} batch
- * @property {number} head
- * @property {number} query
- * @property {number} key
- * @property {number} feature
- * @property {boolean} pinned
- * @property {boolean} turned      rows and columns are drawn the other way round
- * @property {boolean} log         colours by the logarithm
- * @property {boolean} fitted      colours up to the largest number there is, not up to 1
- *
- * @typedef {"look" | "draft" | "commit" | "history"} How
- * look: another view of the same; draft: in the middle of a change; commit: a change that Back undoes; history: Back itself
- */
-
 /** @type {Omit<State, "request" | "title">} */
 export const FIRST_LOOK = { temperature: 1, lens: "steps", step: "start", batch: 0, head: 0, query: 0, key: 0, feature: 0, pinned: false, turned: false, log: false, fitted: false };
 

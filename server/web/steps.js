@@ -1,17 +1,5 @@
 // The steps of the chain in their order: what each shows, in which colours, by which formula. A new step is one row here.
 
-/**
- * @typedef {object} Step
- * @property {string} id      the service's name, or start, mix, output
- * @property {"start" | "pairs" | "mix" | "output"} view
- * @property {string} [shows] the step whose n x m matrix stands on the stage, where it is not its own
- * @property {"row_max" | "row_sum"} [side]  a column of one number a row beside it
- * @property {"around" | "share"} paint
- * @property {boolean} [hides] hidden pairs are hatched from here on
- * @property {Formula[]} formula
- * @property {string} spoken
- */
-
 /** @type {(name: string) => Formula} */
 const mi = (name) => ["mi", name];
 /** @type {(sign: string) => Formula} */

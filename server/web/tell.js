@@ -1,6 +1,7 @@
 // One sentence and one line of arithmetic for the cell in focus. Every equation is true as printed, or says that it is rounded.
 import { el } from "./dom.js";
 import { fixed, honest, short } from "./number.js";
+import { soFar } from "./picture.js";
 import { mixing, isLinear } from "./steps.js";
 import { WORDS, say } from "./words.js";
 
@@ -93,10 +94,10 @@ const LINES = {
     return kept === 0 ? [fixed(w), " is dropped: ", result("0")] : [`${fixed(w, decimals)} \u00f7 ${short(rest)} ${sign} `, result(fixed(kept, decimals))];
   },
   mix: ({ slice, i, j, c }) => {
-    const w = mixing(slice)[i][j], v = slice.v[j][c];
+    const w = mixing(slice)[i][j], v = slice.v[j][c], now = soFar(slice, i, c)[j], before = j ? soFar(slice, i, c)[j - 1] : 0;
     if (w === 0) return ["0 \u00d7 ", as("k", factor(short(v))), " = ", result("0")];
-    const { decimals, sign } = honest([(r) => r(w) * Number(v), w * v]);
-    return [as("q", fixed(w, decimals)), " \u00d7 ", as("k", factor(short(v))), ` ${sign} `, result(fixed(w * v, decimals))];
+    const { decimals: d, sign } = honest([(r) => r(w) * Number(v), w * v], [(r) => r(before) + r(w * v), now]);
+    return [as("q", fixed(w, d)), " \u00d7 ", as("k", factor(short(v))), ` ${sign} `, result(fixed(w * v, d)), ...(j ? ["     ", ...sum([before, w * v], d), ` ${sign} `, result(fixed(now, d))] : [])];
   },
   output: (scene) => (scene.chain.result ? joinedLine(scene) : outputLine(scene)),
 };
@@ -155,7 +156,7 @@ export function sentenceOf(scene) {
     score: fixed(cell.score), scaled: fixed(cell.scaled), capped: fixed(cell.capped), biased: fixed(cell.biased), masked: fixed(cell.masked), largest: fixed(cell.row_max),
     best: best >= 0 ? strong(labels.key[best]) : "", away: fixed(cell.shifted === null ? null : -cell.shifted), exp: fixed(cell.exp), sum: fixed(cell.row_sum),
     weight: fixed(mixing(slice)[i][j]), value: scene.step === "mix" ? list(slice.v[j]) : fixed((chain.result?.[state.batch] ?? slice.output)[i][c]),
-    part: fixed(mixing(slice)[i][j] * slice.v[j][Math.min(c, slice.v[j].length - 1)]), feature: String(c + 1),
+    sofar: scene.step === "mix" ? fixed(soFar(slice, i, c)[j]) : "", part: fixed(mixing(slice)[i][j] * slice.v[j][Math.min(c, slice.v[j].length - 1)]), feature: String(c + 1),
   });
 }
 

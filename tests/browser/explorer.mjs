@@ -163,6 +163,45 @@ async function takesItAlong() {
   await context.close();
 }
 
+async function addsUpTheMix() {
+  const { page, context } = await visit(browser, home);
+  await answered(page);
+  await page.click("#rail li:nth-child(10) button");
+  await page.click('#picture [data-at="1 1"]');
+  const read = () => page.$$eval("#picture tbody tr", (rows) => rows.map((row) => [...row.querySelectorAll("td")].map((cell) => Number(cell.textContent.replace("\u2212", "-")))));
+  const rows = await eventually(read, (now) => now.length === 5 && now[1][3] === 0.243), foot = rows.pop();
+  const shown = rows.map((row) => row[3]), added = rows.map((_, at) => rows.slice(0, at + 1).reduce((sum, row) => sum + row[2], 0));
+  check("the sums so far stand beside the parts", shown.every((x, at) => Math.abs(x - added[at]) < 2e-3), [shown, added]);
+  check("the last of them is the output", shown.at(-1) === foot[2], [shown, foot]);
+  check("the line adds them up", (await eventually(() => text(page, "#line"), (now) => now.includes("+"))).includes("0.000 + 0.243 = 0.243"), await text(page, "#line"));
+  await context.close();
+}
+
+async function leansLongLabels() {
+  const tokens = ["international", "extraordinarily", "cat"], rows = [[1, 0], [0, 1], [1, 1]];
+  const { page, context } = await visit(browser, `${home}#j=${encodeURIComponent(JSON.stringify({ r: { tokens, q: rows, k: rows, v: rows }, v: { s: "weights" } }))}`, { width: 390 });
+  await answered(page);
+  const heads = await page.$$eval("#picture thead th:not(.corner) span", (all) => all.map((one) => ({ text: one.textContent, clipped: one.scrollWidth > one.clientWidth + 1, box: one.getBoundingClientRect().toJSON() })));
+  const top = await page.$eval("#picture", (node) => node.getBoundingClientRect().top);
+  check("labels wider than their columns lean and are whole", (await page.$$("#picture .leaning")).length === 1 && heads.map((one) => one.text).join() === tokens.join() && heads.every(({ clipped, box }) => !clipped && box.top >= top - 1), heads);
+  await page.goto(home);
+  await answered(page);
+  await page.click("#rail li:nth-child(9) button");
+  check("short ones stand upright", (await eventually(() => page.$$("#picture .matrix:not(.leaning)"), (all) => all.length === 1)).length === 1, "");
+  await context.close();
+}
+
+async function shelvesEveryExample() {
+  const { examples } = await (await fetch(`${address}/v1/examples`)).json();
+  const { page, context } = await visit(browser, home);
+  await answered(page);
+  await page.click("#open-gallery");
+  const cards = await eventually(() => page.$$eval("#cards .card", (all) => all.map((card) => [card.dataset.example, card.querySelector("span:last-child").textContent])), (all) => all.length > examples.length);
+  check("every example has a card with a sentence", examples.every(({ name, teaches }) => cards.some(([card, told]) => card === name && told === teaches)), cards.map(([name]) => name));
+  check("they stand on shelves, each once", new Set(cards.map(([name]) => name)).size === cards.length && (await page.$$("#cards h3")).length > 5, cards.map(([name]) => name));
+  await context.close();
+}
+
 /** A proxy in front of the service that serves it below /some/where/. */
 async function worksBehindAPrefix() {
   const prefix = "/some/where";
@@ -193,6 +232,9 @@ try {
   await agreesOnEveryExample();
   await refusesInPlace();
   await takesItAlong();
+  await addsUpTheMix();
+  await leansLongLabels();
+  await shelvesEveryExample();
   await worksBehindAPrefix();
 } finally {
   await browser.close();
