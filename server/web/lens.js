@@ -9,6 +9,7 @@ const LESSONS = {
   wrong: () => import("./lesson-wrong.js"),
   tiles: () => import("./lesson-tiles.js"),
   cache: () => import("./lesson-cache.js"),
+  precision: () => import("./lesson-precision.js"),
   latent: () => import("./lesson-latent.js"),
 };
 

@@ -18,6 +18,14 @@ export const LESSONS = {
     method: "Method", methods: { affine: "affine", symmetric: "symmetric", turboquant: "TurboQuant" }, bits: "bits", exact: "keys as they are", kept: "keys as kept", weights: "shares with what is kept", apart: "change of the shares", output: "change of the output",
     told: "At {bits} bits {query} looks at {key} with {now}, in place of {before}.", scores: "largest error of a score", shares: "of a share", outputs: "of the output", flips: "rows with another favourite",
     size: "bits a number, keys / values, scales included", ratio: "times smaller than 16 bits, keys / values" },
+  precision: {
+    kind: "Numbers", kinds: {
+      "bf16-kernel": { tab: "bfloat16", told: "As most kernels do it: numbers come in as bfloat16, sums and the softmax are in float32, the shares are rounded to bfloat16 before the mix." },
+      "bf16-all": { tab: "bfloat16 throughout", told: "Every step is rounded to bfloat16, the sums as well: this is what the float32 in kernels is for." },
+      fp16: { tab: "float16", told: "Numbers come in as float16 and the shares go out as float16: finer than bfloat16, but nothing above 65504 fits." },
+      fp8: { tab: "float8", told: "Numbers and shares have 8 bits: between 1 and the next number there is a gap of an eighth." } },
+    weights: "shares, rounded", apart: "change of the shares", output: "output, rounded", moved: "change of the output", sums: "The sums are of the rounded shares.",
+    told: "{query} looks at {key} with {now}, in place of {before}; its row adds up to {sum}.", gaps: "from 1 to the next number: inputs / softmax / shares", scores: "largest error of a score", shares: "of a share", outputs: "of the output", lost: "numbers that became 0 / that hit the largest" },
   latent: {
     form: "Form", forms: { expanded: "keys made again", absorbed: "never made" }, head: "Head", note: "kept: the note of each word", rope: "kept: its place, turned", keys: "keys of this head, made of both", values: "values of this head", weights: "shares", absorbed: "queries, carried into the note",
     bill: "Numbers kept for each word", multi: "multi-head", latent: "latent", expanded: "The keys and values of {heads} heads would be {all} numbers a word. Kept are {kept}: the others are made of them.",

@@ -92,6 +92,7 @@ export const WORDS = {
     learn: { tab: "Learning", title: "A head learns to copy", lead: "Each word shall say the word before it. Nobody tells the head where to look: the loss does. Watch the stripe under the diagonal light up." },
     tiles: { tab: "Tile by tile", title: "Never the whole matrix", lead: "Fast kernels read the keys tile by tile. They keep the largest score, the sum and the output so far, and correct them when a larger score comes." },
     cache: { tab: "Fewer bits", title: "The cache at fewer bits", lead: "A model keeps the keys and values of all that came before. Kept in fewer bits they are nearly right: see what becomes of the shares." },
+    precision: { tab: "Rounding", title: "The numbers that kernels use", lead: "Fast kernels take numbers of 16 or even 8 bits, and round the shares as well. Most survive it; a row may no longer add up to one." },
     latent: { tab: "Latent", title: "Keep a short note, not the keys", lead: "Latent attention keeps a few numbers for each word and makes the keys and values of all heads from them when they are wanted." },
     wrong: { tab: "Wrong ways", title: "The wrong ways, beside the right one", lead: "Four shares for the same scores. What looks like a detail decides whether a hidden word stays hidden and whether a row is a whole." },
   },

@@ -91,6 +91,20 @@ async function keepsFewerBits() {
   await context.close();
 }
 
+async function roundsAsKernelsDo() {
+  const { page, context, errors } = await open("precision");
+  const body = { q: [[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]], k: [[0.5, 1, 0], [1, -0.5, 0.5], [0, 1, 1], [-1, 0.5, 0]], v: [[1, 0], [0, 1], [1, 1], [-1, 2]], mask: "causal", include: ["weights"] };
+  for (const [precision, told] of [["fp8", "8 bits"], ["bf16-all", "Every step is rounded"]]) {
+    const { weights } = await (await fetch(`${address}/v1/attention`, { method: "POST", body: JSON.stringify({ ...body, precision }) })).json();
+    await page.click(`#lesson [data-value="${precision}"]`);
+    const close = (now) => now.length === 16 && now.every((x, at) => Math.abs(x - weights.flat()[at]) < 0.0051), shown = await eventually(() => numbers(page, "shares, rounded"), close);
+    check(`${precision}: the shares are the service's`, close(shown) && (await eventually(() => text(page, "#lesson .quiet"), (now) => now.includes(told))).includes(told), shown);
+  }
+  check("the sentence has both shares", /in place of 0\.2430; its row adds up to \d\.\d{4}/.test(await text(page, "#lesson .say")), await text(page, "#lesson .say"));
+  check("nothing went wrong in the page", errors.length === 0, errors);
+  await context.close();
+}
+
 async function keepsANote() {
   const { page, context, errors } = await open("latent");
   const made = await eventually(() => numbers(page, "shares"), (now) => now.length === 16);
@@ -136,6 +150,7 @@ try {
   await showsTheWrongWays();
   await readsTileByTile();
   await keepsFewerBits();
+  await roundsAsKernelsDo();
   await keepsANote();
   await fitsAndSpeaks();
   await keepsTheLessonInTheLink();
