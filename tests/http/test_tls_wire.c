@@ -7,11 +7,16 @@
 
 #include <check.h>
 #include <curl/curl.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -220,35 +225,126 @@ START_TEST(endless_body_gets_413)
 }
 END_TEST
 
-/* Without forward secrecy, and with what is not authenticated encryption: the last one is the one that must do. */
+/* What came of a handshake by TLS 1.2 with this cipher. */
+static CURLcode offer(const struct service *service, const char *cipher)
+{
+    char url[64];
+    CURL *client = curl_easy_init();
+    ck_assert_ptr_nonnull(client);
+    snprintf(url, sizeof url, "https://127.0.0.1:%u/livez", service->port);
+    curl_easy_setopt(client, CURLOPT_URL, url);
+    curl_easy_setopt(client, CURLOPT_PROXY, "");
+    curl_easy_setopt(client, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(client, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(client, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2);
+    curl_easy_setopt(client, CURLOPT_SSL_CIPHER_LIST, cipher);
+    CURLcode code = curl_easy_perform(client);
+    curl_easy_cleanup(client);
+    return code;
+}
+
+/* Without forward secrecy, by a key that could do without, and with what is not authenticated encryption: the last one
+ * of each certificate is the one that must do. */
+static const struct {
+    const char *certificate, *key, *cipher;
+    CURLcode code;
+} offers[] = {
+    {RSA_CERTIFICATE, RSA_KEY, "AES128-GCM-SHA256", CURLE_SSL_CONNECT_ERROR},
+    {RSA_CERTIFICATE, RSA_KEY, "AES128-SHA", CURLE_SSL_CONNECT_ERROR},
+    {RSA_CERTIFICATE, RSA_KEY, "ECDHE-RSA-AES128-SHA", CURLE_SSL_CONNECT_ERROR},
+    {RSA_CERTIFICATE, RSA_KEY, "ECDHE-RSA-AES256-SHA384", CURLE_SSL_CONNECT_ERROR},
+    {RSA_CERTIFICATE, RSA_KEY, "ECDHE-RSA-AES128-GCM-SHA256", CURLE_OK},
+    {CERTIFICATE, CERTIFICATE_KEY, "ECDHE-ECDSA-AES128-SHA", CURLE_SSL_CONNECT_ERROR},
+    {CERTIFICATE, CERTIFICATE_KEY, "ECDHE-ECDSA-AES256-SHA384", CURLE_SSL_CONNECT_ERROR},
+    {CERTIFICATE, CERTIFICATE_KEY, "ECDHE-ECDSA-AES128-GCM-SHA256", CURLE_OK},
+};
+
 START_TEST(weak_ciphers_are_refused)
 {
-    static const struct {
-        const char *name;
-        CURLcode code;
-    } rows[] = {{"AES128-GCM-SHA256", CURLE_SSL_CONNECT_ERROR},
-                {"AES128-SHA", CURLE_SSL_CONNECT_ERROR},
-                {"ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA", CURLE_SSL_CONNECT_ERROR},
-                {"ECDHE-RSA-AES256-SHA384:ECDHE-ECDSA-AES256-SHA384", CURLE_SSL_CONNECT_ERROR},
-                {"ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256", CURLE_OK}};
+    write_file(certificate, offers[_i].certificate);
+    write_file(key, offers[_i].key);
     struct service service = start("--workers", "1");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char url[64];
-        CURL *client = curl_easy_init();
-        snprintf(url, sizeof url, "https://127.0.0.1:%u/livez", service.port);
-        curl_easy_setopt(client, CURLOPT_URL, url);
-        curl_easy_setopt(client, CURLOPT_PROXY, "");
-        curl_easy_setopt(client, CURLOPT_NOBODY, 1L);
-        curl_easy_setopt(client, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(client, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_2);
-        curl_easy_setopt(client, CURLOPT_SSL_CIPHER_LIST, rows[i].name);
-        CURLcode code = curl_easy_perform(client);
-        ck_assert_msg(code == rows[i].code, "%s: %s", rows[i].name, curl_easy_strerror(code));
-        curl_easy_cleanup(client);
-    }
+    CURLcode code = offer(&service, offers[_i].cipher);
+    ck_assert_msg(code == offers[_i].code, "%s: %s", offers[_i].cipher, curl_easy_strerror(code));
     ck_assert_int_eq(service_stop(&service), 0);
 }
 END_TEST
+
+/* The group of the key share in a ServerHello (RFC 8446 4.1.3), 0 without one. */
+static unsigned find_group(const unsigned char *record, size_t length)
+{
+    size_t at = 5 + 4 + 2 + 32;               /* record, handshake, version, random */
+    at += 1 + (size_t)record[at] + 2 + 1 + 2; /* session, cipher, compression, length of the extensions */
+    while (at + 6 <= length) {
+        unsigned type = record[at] * 256U + record[at + 1];
+        if (type == 0x33)
+            return record[at + 4] * 256U + record[at + 5];
+        at += 4 + record[at + 2] * 256U + record[at + 3];
+    }
+    return 0;
+}
+
+/* A client that has a key for X25519 and names P-256 first gets X25519, without a second round. */
+START_TEST(x25519_is_preferred)
+{
+    unsigned char record[5 + 90];
+    struct service service = start("--workers", "1");
+    struct wire wire = wire_open(&service);
+    ck_assert(wire_send_bytes(&wire, CLIENT_HELLO_P256_FIRST, sizeof CLIENT_HELLO_P256_FIRST - 1));
+    ck_assert_int_eq(recv(wire.descriptor, record, sizeof record, MSG_WAITALL), sizeof record);
+    ck_assert_int_eq(record[0], 0x16); /* a handshake, */
+    ck_assert_int_eq(record[5], 2);    /* ServerHello, which in place of a second round has a random of its own */
+    ck_assert_int_ne(memcmp(record + 11, "\xcf\x21\xad\x74", 4), 0);
+    ck_assert_uint_eq(find_group(record, sizeof record), 0x1d);
+    wire_close(&wire);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+
+#ifdef SYS_pidfd_getfd
+/* The service's own descriptor, or -1. */
+static int borrow(int process, int descriptor)
+{
+    return (int)syscall(SYS_pidfd_getfd, process, descriptor, 0);
+}
+
+/* 1 or 0 as the socket sends small segments at once or not; -1: it is no connection by TCP. */
+static int sends_at_once(int descriptor)
+{
+    int at_once = -1;
+    struct sockaddr_in peer;
+    socklen_t length = sizeof peer;
+    if (getpeername(descriptor, (struct sockaddr *)&peer, &length) != 0 || peer.sin_family != AF_INET)
+        return -1;
+    length = sizeof at_once;
+    return getsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &at_once, &length) == 0 ? at_once != 0 : -1;
+}
+
+/* Where the kernel lets nobody look at another process's sockets this tells nothing. */
+START_TEST(segments_are_not_held_back)
+{
+    struct service service = start("--workers", "1");
+    CURL *session = open_session(&service);
+    int process = (int)syscall(SYS_pidfd_open, service.pid, 0);
+    size_t connections = 0;
+    bool denied = process < 0;
+    for (int at = 0; at < 256 && !denied; at++) {
+        int borrowed = borrow(process, at);
+        int at_once = borrowed < 0 ? -1 : sends_at_once(borrowed);
+        denied = borrowed < 0 && errno != EBADF;
+        ck_assert_msg(at_once != 0, "descriptor %d", at);
+        connections += at_once == 1;
+        if (borrowed >= 0)
+            close(borrowed);
+    }
+    ck_assert(denied || connections == 1);
+    if (process >= 0)
+        close(process);
+    curl_easy_cleanup(session);
+    ck_assert_int_eq(service_stop(&service), 0);
+}
+END_TEST
+#endif
 
 /* The work of a client that is gone is given up. */
 START_TEST(client_that_went_away_frees_its_worker)
@@ -301,7 +397,11 @@ Suite *tls_wire_suite(void)
     tcase_add_test(tests, unfinished_handshakes_are_cut);
     tcase_add_loop_test(tests, half_a_request_gets_408, 0, 2);
     tcase_add_test(tests, endless_body_gets_413);
-    tcase_add_test(tests, weak_ciphers_are_refused);
+    tcase_add_loop_test(tests, weak_ciphers_are_refused, 0, sizeof offers / sizeof *offers);
+    tcase_add_test(tests, x25519_is_preferred);
+#ifdef SYS_pidfd_getfd
+    tcase_add_test(tests, segments_are_not_held_back);
+#endif
     tcase_add_test(tests, client_that_went_away_frees_its_worker);
     tcase_add_test(tests, drain_answers_what_is_half_sent);
     suite_add_tcase(suite, tests);
