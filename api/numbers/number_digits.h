@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -53,28 +56,59 @@ INLINE int count_used(uint64_t bytes)
     return bytes == 0 ? 0 : 8 - __builtin_clzll(bytes) / 8;
 }
 
-/* Seventeen digits, the first of which counts 10^exponent. */
+/* Seventeen digits as bytes 0 .. 9, and how many there are without the zeros at the end. */
 struct spread {
-    uint64_t first, middle, last; /* bytes '0' .. '9', the first digit in the lowest */
+    uint64_t first, middle, last; /* the first digit in the lowest byte */
     int used;
 };
 
+#ifdef __SSE2__
+/* The same in one vector: four digits in every 32 bits, then two in every 16, then one in each byte. */
+INLINE __m128i spread_sixteen(uint32_t high, uint32_t low)
+{
+    uint64_t four[2] = {((uint64_t)high << 32) - high / 10000 * ((UINT64_C(10000) << 32) - 1),
+                        ((uint64_t)low << 32) - low / 10000 * ((UINT64_C(10000) << 32) - 1)};
+    __m128i fours = _mm_set_epi64x((long long)four[1], (long long)four[0]);
+    __m128i hundreds = _mm_srli_epi16(_mm_mulhi_epu16(fours, _mm_set1_epi32(5243)), 3);
+    __m128i rest = _mm_sub_epi16(fours, _mm_mullo_epi16(hundreds, _mm_set1_epi32(100)));
+    __m128i pairs = _mm_or_si128(hundreds, _mm_slli_epi32(rest, 16));
+    __m128i ten = _mm_mulhi_epu16(pairs, _mm_set1_epi16(6554));
+    __m128i ones = _mm_sub_epi16(pairs, _mm_mullo_epi16(ten, _mm_set1_epi16(10)));
+    return _mm_or_si128(ten, _mm_slli_epi16(ones, 8));
+}
+
+INLINE struct spread spread_all(uint64_t seventeen)
+{
+    uint64_t nine = seventeen / 100000000;
+    uint32_t first = (uint32_t)(nine / 100000000);
+    __m128i digits = spread_sixteen((uint32_t)nine - first * 100000000, (uint32_t)(seventeen - nine * 100000000));
+    unsigned zeros = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(digits, _mm_setzero_si128()));
+    return (struct spread){.first = first,
+                           .middle = (uint64_t)_mm_cvtsi128_si64(digits),
+                           .last = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(digits, digits)),
+                           .used = 1 + 31 - __builtin_clz((~zeros & 0xffffU) << 1 | 1)};
+}
+#else
 INLINE struct spread spread_all(uint64_t seventeen)
 {
     uint64_t sixteen = seventeen % tens[16];
     uint64_t middle = spread_eight((uint32_t)(sixteen / 100000000));
     uint64_t last = spread_eight((uint32_t)(sixteen % 100000000));
-    return (struct spread){.first = '0' + seventeen / tens[16],
-                           .middle = middle + '0' * ONES,
-                           .last = last + '0' * ONES,
+    return (struct spread){.first = seventeen / tens[16],
+                           .middle = middle,
+                           .last = last,
                            .used = 1 + (last ? 8 + count_used(last) : count_used(middle))};
 }
+#endif
 
+/* As text. */
 INLINE void store_spread(char *out, const struct spread *spread)
 {
-    *out = (char)spread->first;
-    memcpy(out + 1, &spread->middle, sizeof spread->middle);
-    memcpy(out + 9, &spread->last, sizeof spread->last);
+    uint64_t middle = spread->middle + '0' * ONES;
+    uint64_t last = spread->last + '0' * ONES;
+    *out = (char)('0' + spread->first);
+    memcpy(out + 1, &middle, sizeof middle);
+    memcpy(out + 9, &last, sizeof last);
 }
 
 #endif

@@ -85,7 +85,7 @@ INLINE struct decimal shorten_float32(uint32_t bits)
     return (struct decimal){choose_digits(in), k};
 }
 
-INLINE struct decimal shorten_float64(uint64_t bits)
+static __attribute__((noinline)) struct decimal shorten_float64(uint64_t bits)
 {
     uint64_t fraction = bits & ((UINT64_C(1) << 52) - 1);
     int field = (int)(bits >> 52 & 0x7ff);
@@ -202,34 +202,41 @@ struct form {
 };
 
 #define FORM_FIRST (-5)
+#define FORM_LAST 6
 
-/* The first in the lowest byte of `eight` and the last on its own, of which `used` are wanted. All are stored behind
- * the point; then the first bytes once more, with the point. */
-INLINE char *print_nine(char *out, uint64_t eight, uint32_t last, int used, int exponent)
+static const struct form forms[] = {
+    {0x0000000000000000, 0x3030303030302e30, 6, 1}, /* 10^-5 */
+    {0x0000000000000000, 0x3030303030302e30, 5, 1}, /* 10^-4 */
+    {0x0000000000000000, 0x3030303030302e30, 4, 1}, /* 10^-3 */
+    {0x0000000000000000, 0x3030303030302e30, 3, 1}, /* 10^-2 */
+    {0x0000000000000000, 0x3030303030302e30, 2, 1}, /* 10^-1 */
+    {0x00000000000000ff, 0x3030303030302e30, 1, 1}, /* 10^0 */
+    {0x000000000000ffff, 0x30303030302e3030, 1, 2}, /* 10^1 */
+    {0x0000000000ffffff, 0x303030302e303030, 1, 3}, /* 10^2 */
+    {0x00000000ffffffff, 0x3030302e30303030, 1, 4}, /* 10^3 */
+    {0x000000ffffffffff, 0x30302e3030303030, 1, 5}, /* 10^4 */
+    {0x0000ffffffffffff, 0x302e303030303030, 1, 6}, /* 10^5 */
+    {0x00ffffffffffffff, 0x2e30303030303030, 1, 7}, /* 10^6 */
+};
+
+/* Digits stand behind the point: the first eight, the first in the lowest byte, once more with the point. */
+INLINE char *put_point(char *out, const struct form *form, uint64_t eight, int used)
 {
-    static const struct form forms[] = {
-        {0x0000000000000000, 0x3030303030302e30, 6, 1}, /* 10^-5 */
-        {0x0000000000000000, 0x3030303030302e30, 5, 1}, /* 10^-4 */
-        {0x0000000000000000, 0x3030303030302e30, 4, 1}, /* 10^-3 */
-        {0x0000000000000000, 0x3030303030302e30, 3, 1}, /* 10^-2 */
-        {0x0000000000000000, 0x3030303030302e30, 2, 1}, /* 10^-1 */
-        {0x00000000000000ff, 0x3030303030302e30, 1, 1}, /* 10^0 */
-        {0x000000000000ffff, 0x30303030302e3030, 1, 2}, /* 10^1 */
-        {0x0000000000ffffff, 0x303030302e303030, 1, 3}, /* 10^2 */
-        {0x00000000ffffffff, 0x3030302e30303030, 1, 4}, /* 10^3 */
-        {0x000000ffffffffff, 0x30302e3030303030, 1, 5}, /* 10^4 */
-        {0x0000ffffffffffff, 0x302e303030303030, 1, 6}, /* 10^5 */
-        {0x00ffffffffffffff, 0x2e30303030303030, 1, 7}, /* 10^6 */
-    };
-    const struct form *form = &forms[exponent - FORM_FIRST];
     uint64_t before = eight & form->mask;
     uint64_t text = before + ((eight - before) << (8 * form->later)) + form->zeros;
-    uint64_t stored = eight + '0' * ONES;
-    memcpy(out + form->later, &stored, sizeof stored);
-    out[form->later + 8] = (char)('0' + last);
     memcpy(out, &text, sizeof text);
     int length = used + form->later; /* the point included */
     return out + (length > form->lead + 1 ? length : form->lead);
+}
+
+/* The first in the lowest byte of `eight` and the last on its own, of which `used` are wanted. */
+INLINE char *print_nine(char *out, uint64_t eight, uint32_t last, int used, int exponent)
+{
+    const struct form *form = &forms[exponent - FORM_FIRST];
+    uint64_t stored = eight + '0' * ONES;
+    memcpy(out + form->later, &stored, sizeof stored);
+    out[form->later + 8] = (char)('0' + last);
+    return put_point(out, form, eight, used);
 }
 
 static __attribute__((noinline)) char *print_rest_float32(char *out, uint32_t bits)
@@ -269,40 +276,77 @@ char *number_print_float32(char *out, float value)
     return print_nine(out, eight, split.ones, (int)used, step->k + 8 - (int)missing);
 }
 
-/* The digits are stored one byte late, then those before the point once more, in their place, with the point. */
-INLINE char *print_around_point(char *out, const struct spread *spread, int lead)
+/* Digits of a normal double that is no power of two, 16 or 17, as round_digits finds them. What the powers and the
+ * shifts lack is less than FLOAT64_SLACK / 2^60: false where that, or which end belongs to the interval, might decide.
+ */
+#define FLOAT64_SLACK 4U
+
+INLINE unsigned is_near(uint64_t a, uint64_t b, uint64_t slack)
 {
-    int cut = 8 * lead;
-    uint64_t digits = spread->first | spread->middle << 8;
-    uint64_t after = digits >> cut << cut << 8;
-    uint64_t text = (digits & ((UINT64_C(1) << cut) - 1)) | (uint64_t)'.' << cut | after;
-    store_spread(out + 1, spread);
-    memcpy(out, &text, sizeof text);
-    return out + (spread->used > lead ? spread->used + 1 : lead);
+    return a - b + slack <= 2 * slack;
 }
 
-char *number_print_float64(char *out, double value)
+INLINE bool round_float64(uint64_t bits, struct decimal *decimal)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    *out = '-';
-    out += bits >> 63;
+    uint64_t c = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    int q = (int)(bits >> 52 & 0x7ff) - 1075;
+    int k = find_k(q, false);
+    int shift = q + number_power_log2(-k) + 1;
+    const struct number_power *power = &number_powers[-k - NUMBER_POWERS_FIRST];
+    uint64_t low = (uint64_t)((uint128)(c << shift) * power->low >> 64);
+    uint128 product = (uint128)(c << shift) * power->high + low;
+    uint64_t i = (uint64_t)(product >> 64);
+    uint64_t f = (uint64_t)product;
+    uint64_t ten = i / 10 * 10;
+    uint64_t past_ten = (i - ten) << 60 | f >> 4;
+    uint64_t reach = power->high >> (5 - shift);
+    unsigned above = past_ten > TEN - reach;
+    unsigned below = past_ten < reach;
+    uint64_t one = i + (f >> 63);
+    ten = above ? ten + 10 : ten;
+    *decimal = (struct decimal){(below | above) != 0 ? ten : one, k};
+    return (is_near(past_ten, reach, FLOAT64_SLACK) | is_near(past_ten, TEN - reach, FLOAT64_SLACK) |
+            is_near(f, UINT64_C(1) << 63, 16 * FLOAT64_SLACK)) == 0;
+}
+
+static __attribute__((noinline)) char *print_far_float64(char *out, uint64_t seventeen, int exponent, bool large)
+{
+    char text[17];
+    struct spread spread = spread_all(seventeen);
+    store_spread(text, &spread);
+    return print_any(out, text, spread.used, exponent, large);
+}
+
+static __attribute__((noinline)) char *print_rest_float64(char *out, uint64_t bits)
+{
+    char text[17];
     if (bits << 1 == 0) {
         *out = '0';
         return out + 1;
     }
     struct decimal decimal = shorten_float64(bits);
     int count = count_digits(decimal.digits);
-    int exponent = decimal.exponent + count - 1;
     struct spread spread = spread_all(decimal.digits * tens[17 - count]);
-    if (exponent >= 0 && exponent <= 6)
-        return print_around_point(out, &spread, exponent + 1);
-    if (exponent >= -5 && exponent < 0) {
-        memcpy(out, "0.000000", 8);
-        store_spread(out + 1 - exponent, &spread);
-        return out + 1 - exponent + spread.used;
-    }
-    char text[17];
     store_spread(text, &spread);
-    return print_any(out, text, spread.used, exponent, (bits >> 52 & 0x7ff) >= 1023 + 53);
+    return print_any(out, text, spread.used, decimal.exponent + count - 1, (bits >> 52 & 0x7ff) >= 1023 + 53);
+}
+
+char *number_print_float64(char *out, double value)
+{
+    uint64_t bits;
+    struct decimal decimal;
+    memcpy(&bits, &value, sizeof bits);
+    *out = '-';
+    out += bits >> 63;
+    if ((bits >> 52 & 0x7ff) == 0 || bits << 12 == 0 || !round_float64(bits, &decimal))
+        return print_rest_float64(out, bits);
+    bool all = decimal.digits >= tens[16];
+    int exponent = decimal.exponent + 15 + all;
+    uint64_t seventeen = all ? decimal.digits : 10 * decimal.digits;
+    if (exponent < FORM_FIRST || exponent > FORM_LAST)
+        return print_far_float64(out, seventeen, exponent, (bits >> 52 & 0x7ff) >= 1023 + 53);
+    const struct form *form = &forms[exponent - FORM_FIRST];
+    struct spread spread = spread_all(seventeen);
+    store_spread(out + form->later, &spread);
+    return put_point(out, form, spread.first | spread.middle << 8, spread.used);
 }
