@@ -76,7 +76,7 @@ curl_LIBS = $(call once,curl_LIBS,$(PKG_CONFIG) --libs libcurl)
 
 LAYERS := core api server
 core_ROOMS := core/tensor core/simd core/cache core/forward core/backward core
-api_ROOMS := api/numbers api/writing api/json api/request api/decode api/reply api/raw api/layout api/text api/picture api/explain api/openapi api
+api_ROOMS := api/numbers api/writing api/json api/request api/decode api/reply api/raw api/infer api/layout api/text api/picture api/explain api/openapi api
 server_ROOMS := server/watch server/config server/machine server/coding server/http server/tls server/listen server/service server/compute server/exchange \
 	server/run
 core_BELOW :=

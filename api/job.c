@@ -76,12 +76,47 @@ bool job_check_flops(const struct job *job, struct error *err)
                      job->limits.flops);
 }
 
+/* Where the JSON ends, and what follows it: that is kept, with all of the body. */
+static bool split(struct job *job, const struct job_order *order, struct buffer *body, size_t *length,
+                  struct error *err)
+{
+    *length = body->length;
+    if (!order->split || !job->operations->splits)
+        return true;
+    if (order->json_length == (size_t)-1)
+        return error_set(err, ERROR_SYNTAX, "", "Inference-Header-Content-Length must be a number of bytes.");
+    if (order->json_length > body->length - order->lead)
+        return error_set(err, ERROR_SYNTAX, "", "Inference-Header-Content-Length is %zu; the body has %zu bytes.",
+                         order->json_length, body->length - order->lead);
+    *length = order->lead + order->json_length;
+    job->beside = (struct infer_bytes){(unsigned char *)body->data + *length, body->length - *length};
+    return job->beside.length == 0 || arena_adopt(job->arena, body->data, body->capacity, err);
+}
+
+/* Positions are those of what was sent. */
+static bool place_fault(struct error *err, size_t lead)
+{
+    if (err->placed && err->line == 1)
+        err->column -= lead;
+    if (err->placed)
+        err->byte -= lead;
+    return false;
+}
+
 /* The text goes as soon as its numbers are out, the document as soon as its options are. */
-static bool decode(struct job *job, struct buffer *body, struct read_context context, struct error *err)
+static bool decode(struct job *job, const struct job_order *order, struct buffer *body, struct read_context context,
+                   struct error *err)
 {
     struct document document = {0};
-    bool good = document_read(&document, body->data ? body->data : "", body->length, context, job->arena, err);
-    buffer_free(body);
+    size_t length;
+    bool good = split(job, order, body, &length, err);
+    bool kept = good && job->beside.length > 0;
+    good = good && (document_read(&document, body->data ? body->data : "", length, context, job->arena, err) ||
+                    place_fault(err, order->lead));
+    if (kept)
+        *body = (struct buffer){0};
+    else
+        buffer_free(body);
     if (good) {
         good = job->operations->decode(job, &document, err);
         document_free(&document);
@@ -91,10 +126,9 @@ static bool decode(struct job *job, struct buffer *body, struct read_context con
 }
 
 /* Its arena is its only allocation, and holds the job itself. */
-static struct job *make(const struct request_limits *limits, enum job_kind kind, enum job_format format,
-                        struct error *err)
+static struct job *make(const struct request_limits *limits, const struct job_order *order, struct error *err)
 {
-    const struct job_operations *operations = find_operations(kind);
+    const struct job_operations *operations = find_operations(order->kind);
     struct arena *arena = arena_new(limits->memory);
     if (!arena) {
         error_set(err, ERROR_MEMORY, "", "No memory for a request.");
@@ -108,22 +142,22 @@ static struct job *make(const struct request_limits *limits, enum job_kind kind,
     memset(job, 0, sizeof *job + operations->cleared);
     job->operations = operations;
     job->limits = *limits;
-    job->format = format;
+    job->format = order->format;
     job->arena = arena;
     return job;
 }
 
-struct job *job_new(const struct request_limits *limits, enum job_kind kind, enum job_format format,
-                    struct buffer *body, struct read_context context, struct error *err)
+struct job *job_new(const struct request_limits *limits, const struct job_order *order, struct buffer *body,
+                    struct read_context context, struct error *err)
 {
     double start = now();
-    struct job *job = make(limits, kind, format, err);
+    struct job *job = make(limits, order, err);
     if (!job) {
         buffer_free(body);
         return NULL;
     }
     job->defaults = context.defaults;
-    if (!decode(job, body, context, err)) {
+    if (!decode(job, order, body, context, err)) {
         job_free(job);
         return NULL;
     }
@@ -192,6 +226,21 @@ const char *job_json_type(const struct job *job)
 {
     (void)job;
     return "application/json";
+}
+
+const void *job_view(const struct job *job, size_t index, size_t *length)
+{
+    return job->operations->view ? job->operations->view(job, index, length) : NULL;
+}
+
+size_t job_length(const struct job *job)
+{
+    return job->operations->length ? job->operations->length(job) : 0;
+}
+
+size_t job_json_length(const struct job *job)
+{
+    return job->operations->json_length ? job->operations->json_length(job) : 0;
 }
 
 const char *job_media_type(const struct job *job)

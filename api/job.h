@@ -39,10 +39,20 @@ void job_memory_free(struct document_memory *memory); /* NULL is fine */
 struct options *job_defaults_new(void);
 void job_defaults_free(struct options *defaults); /* NULL is fine */
 
+/* What a body is, and what its reply has to be. */
+struct job_order {
+    enum job_kind kind;
+    enum job_format format;
+    bool split;         /* bytes may follow the JSON, of a kind that takes them: */
+    size_t json_length; /* what the client says of it; (size_t)-1: nothing that is a number */
+    size_t lead;        /* blanks that stand before what the client sent */
+};
+
 /* Decodes and checks a body: everything that can be refused without computing is refused here. The text is taken over:
- * freed and zeroed as soon as it is decoded (also on failure). NULL and an error. Runs on the calling thread. */
-struct job *job_new(const struct request_limits *limits, enum job_kind kind, enum job_format format,
-                    struct buffer *body, struct read_context context, struct error *err);
+ * freed and zeroed as soon as it is decoded (also on failure), or kept when bytes follow the JSON, which are used where
+ * they lie. NULL and an error. Runs on the calling thread. */
+struct job *job_new(const struct request_limits *limits, const struct job_order *order, struct buffer *body,
+                    struct read_context context, struct error *err);
 
 /* Roughly how much there is to do, in floating-point operations, numbers to print included: decides whether a thread
  * hop pays. */
@@ -74,6 +84,13 @@ bool job_block(const struct job *job, size_t index, struct buffer *out);
 
 /* Bytes that a reply in one block may take, of what the request may hold. Asked after job_run. */
 size_t job_text_room(const struct job *job);
+
+/* The *length bytes of a block that lie in memory already, as long as the job does, or NULL: job_block writes it. */
+const void *job_view(const struct job *job, size_t index, size_t *length);
+
+/* After job_run: bytes of the whole reply, and of the JSON that bytes follow; 0: not known, and there is no such. */
+size_t job_length(const struct job *job);
+size_t job_json_length(const struct job *job);
 
 /* Media type of the reply. */
 const char *job_media_type(const struct job *job);

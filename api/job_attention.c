@@ -1,5 +1,5 @@
 /* POST /v1/attention, and POST /v1/attention/explain, which computes the same and tells one cell of it. */
-#include "api/job_operations.h"
+#include "api/job_attention.h"
 
 #include "api/explain/explain.h"
 #include "api/picture/picture.h"
@@ -9,12 +9,6 @@
 #include "core/cost.h"
 
 #include <string.h>
-
-struct attention_job {
-    struct reply reply;
-    struct attention attention;
-    struct options options;
-};
 
 static struct attention_job *state_of(struct job *job)
 {
@@ -68,8 +62,8 @@ static bool is_text(const struct job *job)
 
 /* --- decoding --- */
 
-static bool decode_by(struct job *job, const struct document *document, const struct option_table *table,
-                      struct error *err)
+bool job_attention_decode(struct job *job, const struct document *document, const struct option_table *table,
+                          struct error *err)
 {
     struct options *options = &state_of(job)->options;
     if (job->defaults)
@@ -81,25 +75,27 @@ static bool decode_by(struct job *job, const struct document *document, const st
 
 static bool decode_attention(struct job *job, const struct document *document, struct error *err)
 {
-    return decode_by(job, document, options_table(), err);
+    return job_attention_decode(job, document, options_table(), err);
 }
 
 static bool decode_explain(struct job *job, const struct document *document, struct error *err)
 {
-    return decode_by(job, document, options_explain_table(), err);
+    return job_attention_decode(job, document, options_explain_table(), err);
 }
 
 /* --- checks --- */
 
-static bool check_request(struct job *job, struct attention_job *s, struct error *err)
+bool job_attention_check(struct job *job, struct error *err)
 {
+    struct attention_job *s = state_of(job);
     options_complete(&s->options);
     return embedding_check(&s->options.attention, err) && embedding_gather(&s->options.attention, job->arena, err) &&
            attention_check(&s->attention, &s->options.attention, err) && options_check(&s->options, &s->attention, err);
 }
 
-static bool plan(struct job *job, struct attention_job *s, struct error *err)
+bool job_attention_plan(struct job *job, struct error *err)
 {
+    struct attention_job *s = state_of(job);
     return job_check_flops(job, err) &&
            reply_plan(&s->reply, &s->options, &s->attention, &job->limits, job->arena, err);
 }
@@ -108,25 +104,25 @@ static bool check_attention(struct job *job, struct error *err)
 {
     struct attention_job *s = state_of(job);
     const char *form = writings[job->format].for_people;
-    if ((form && !options_for_people(&s->options, form, err)) || !check_request(job, s, err))
+    if ((form && !options_for_people(&s->options, form, err)) || !job_attention_check(job, err))
         return false;
-    return plan(job, s, err) && (job->format != JOB_PICTURE || picture_check(&s->reply, err));
+    return job_attention_plan(job, err) && (job->format != JOB_PICTURE || picture_check(&s->reply, err));
 }
 
 /* Whatever is included, explain computes the output alone, and one cell. */
 static bool check_explain(struct job *job, struct error *err)
 {
     struct attention_job *s = state_of(job);
-    if (!check_request(job, s, err))
+    if (!job_attention_check(job, err))
         return false;
     s->options.include = (struct include){0};
     s->options.expect.count = 0;
-    return explain_check(&s->options, &s->attention, err) && plan(job, s, err);
+    return explain_check(&s->options, &s->attention, err) && job_attention_plan(job, err);
 }
 
 /* --- what it takes --- */
 
-static double count_flops(const struct job *job)
+double job_attention_flops(const struct job *job)
 {
     const struct attention *a = &read_state(job)->attention;
     double flops = cost_count(a, cost_own(a)).total + way_back_flops(a);
@@ -137,7 +133,7 @@ static double count_flops(const struct job *job)
     return flops;
 }
 
-static size_t count_numbers(const struct job *job)
+size_t job_attention_numbers(const struct job *job)
 {
     return read_state(job)->reply.sections.numbers;
 }
@@ -159,7 +155,7 @@ static double price_drawing(const struct job *job)
                                        : 0;
 }
 
-static struct price find_price(const struct job *job)
+struct price job_attention_price(const struct job *job)
 {
     bool explains = job->operations == job_explain();
     bool text = is_text(job);
@@ -172,7 +168,7 @@ static struct price find_price(const struct job *job)
 
 /* --- computing and encoding --- */
 
-static bool compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
+bool job_attention_compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     struct attention_job *s = state_of(job);
     return attention_prepare(&s->attention, job->arena, pool, err) &&
@@ -185,14 +181,14 @@ static bool compute(struct job *job, struct pool *pool, const atomic_bool *cance
 static bool run_attention(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     const struct writing *writing = &writings[job->format];
-    return compute(job, pool, cancel, err) &&
+    return job_attention_compute(job, pool, cancel, err) &&
            (!writing->prepare || writing->prepare(&state_of(job)->reply, job->arena, err));
 }
 
 static bool run_explain(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     struct attention_job *s = state_of(job);
-    if (!compute(job, pool, cancel, err))
+    if (!job_attention_compute(job, pool, cancel, err))
         return false;
     job_text_begin(job);
     return explain_write(&s->options, &s->attention, s->attention.request->backward ? &s->reply.back.core : NULL,
@@ -233,9 +229,9 @@ const struct job_operations *job_attention(void)
         .cleared = offsetof(struct attention_job, attention),
         .decode = decode_attention,
         .check = check_attention,
-        .flops = count_flops,
-        .numbers = count_numbers,
-        .price = find_price,
+        .flops = job_attention_flops,
+        .numbers = job_attention_numbers,
+        .price = job_attention_price,
         .run = run_attention,
         .blocks = count_blocks,
         .block = write_block,
@@ -252,9 +248,9 @@ const struct job_operations *job_explain(void)
         .cleared = offsetof(struct attention_job, attention),
         .decode = decode_explain,
         .check = check_explain,
-        .flops = count_flops,
-        .numbers = count_numbers,
-        .price = find_price,
+        .flops = job_attention_flops,
+        .numbers = job_attention_numbers,
+        .price = job_attention_price,
         .run = run_explain,
         .blocks = job_one_block,
         .block = job_text_block,

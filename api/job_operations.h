@@ -2,6 +2,7 @@
 #ifndef API_JOB_OPERATIONS_H
 #define API_JOB_OPERATIONS_H
 
+#include "api/infer/infer_request.h"
 #include "api/job.h"
 #include "api/json/document.h"
 #include "api/price.h"
@@ -17,6 +18,7 @@ struct job {
     struct arena *arena;            /* which holds the job too */
     const struct options *defaults; /* while it is decoded; may be NULL */
     struct buffer text;             /* of a reply that is written while it is computed */
+    struct infer_bytes beside;      /* what follows the JSON of the body, in the arena's keeping */
     double parse_seconds, compute_seconds;
     _Alignas(max_align_t) unsigned char state[]; /* operations->size bytes, the first `cleared` zero at first */
 };
@@ -24,6 +26,7 @@ struct job {
 struct job_operations {
     size_t size;
     size_t cleared; /* what follows is written whole by decode and check */
+    bool splits;    /* bytes may follow the JSON of the body */
 
     /* From a document, which ends after this call, to the state. */
     bool (*decode)(struct job *job, const struct document *document, struct error *err);
@@ -39,6 +42,9 @@ struct job_operations {
     bool (*block)(const struct job *job, size_t index, struct buffer *out);
     size_t (*block_room)(const struct job *job); /* bytes of a block at most; NULL: there is one, and it is small */
     const char *(*media_type)(const struct job *job);
+    const void *(*view)(const struct job *job, size_t index, size_t *length); /* NULL: none lies in memory */
+    size_t (*length)(const struct job *job);                                  /* NULL: not known */
+    size_t (*json_length)(const struct job *job);                             /* NULL: nothing but JSON */
 };
 
 /* job_attention, job_explain, ..: the row of each kind. */

@@ -68,8 +68,9 @@ static bool refuse_at(const struct reading *r, size_t byte, const char *why)
 {
     char excerpt[EXCERPT_MAX + 1];
     if (is_no_number(r, byte))
-        why =
-            "JSON has no NaN and no Infinity: send a finite number, or in mask.bias null or \"-Infinity\", which hide";
+        why = "JSON has no NaN and no Infinity: send a finite number, or in a bias the string \"-Infinity\" or null, "
+              "which "
+              "hide; in binary -infinity is itself";
     if (r->err->code == ERROR_NONE)
         place(r, byte);
     if (take_excerpt(r, byte, excerpt) > 0)

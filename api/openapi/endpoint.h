@@ -14,12 +14,23 @@ enum endpoint_trait {
     ENDPOINT_HTML = 64,     /* a page with a form for browsers, text/html */
     ENDPOINT_FILE = 128,    /* a page of a type of its own, whatever Accept says */
     ENDPOINT_PICTURE = 256, /* there is a picture, image/svg+xml */
+    ENDPOINT_BINARY = 512,  /* bytes may follow the JSON, of the request and of the reply */
+    ENDPOINT_POSTED = 1024, /* a page that POST asks for, whatever the body */
     ENDPOINT_RELEASE = 512, /* the part before {name} is {release}: what is there never changes */
 };
 
 #define ENDPOINT_OBJECT "{\"type\":\"object\"}"
 #define ENDPOINT_STATUS \
     "{\"type\":\"object\",\"required\":[\"status\"],\"properties\":{\"status\":{\"type\":\"string\"}}}"
+
+#define ENDPOINT_SWITCH(name) \
+    "{\"type\":\"object\",\"required\":[\"" name "\"],\"properties\":{\"" name "\":{\"type\":\"boolean\"}}}"
+
+/* The paths of the Open Inference Protocol. Below a model they may name its version: /v2/models/attention/versions/1.
+ */
+#define ENDPOINT_INFERENCE "/v2"
+#define ENDPOINT_MODEL "/v2/models/attention"
+#define ENDPOINT_VERSION ENDPOINT_MODEL "/versions/1"
 
 /* GET: a page. The server's function (pages_...), path, operation, what it is in the list of links, what it is in
  * OpenAPI, traits, media type, schema. */
@@ -58,10 +69,33 @@ enum endpoint_trait {
       "application/json", ENDPOINT_OBJECT) \
     X(example, "/v1/examples/{name}", "example", "one of them, a request for /v1/attention", \
       "One of them: a request for /v1/attention", ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_HTML, \
-      "application/json", "{\"$ref\":\"#/components/schemas/AttentionRequest\"}")
+      "application/json", "{\"$ref\":\"#/components/schemas/AttentionRequest\"}") \
+    X(inference, ENDPOINT_INFERENCE, "inference", "the Open Inference Protocol", \
+      "Open Inference Protocol: name, version and extensions of the server", ENDPOINT_LASTING, "application/json", \
+      ENDPOINT_OBJECT) \
+    X(inference_live, ENDPOINT_INFERENCE "/health/live", "inferenceLive", "whether the process is alive, for it", \
+      "Open Inference Protocol: the process runs", ENDPOINT_PROBE, "application/json", ENDPOINT_SWITCH("live")) \
+    X(inference_ready, ENDPOINT_INFERENCE "/health/ready", "inferenceReady", "whether it takes requests, for it", \
+      "Open Inference Protocol: the service takes requests", ENDPOINT_PROBE | ENDPOINT_STATE, "application/json", \
+      ENDPOINT_SWITCH("ready")) \
+    X(model, ENDPOINT_MODEL, "model", "inputs and outputs of its model", \
+      "Open Inference Protocol: inputs and outputs of the model", ENDPOINT_LASTING, "application/json", \
+      ENDPOINT_OBJECT) \
+    X(model_ready, ENDPOINT_MODEL "/ready", "modelReady", "whether its model takes requests", \
+      "Open Inference Protocol: the model takes requests", ENDPOINT_PROBE | ENDPOINT_STATE, "application/json", \
+      ENDPOINT_SWITCH("ready")) \
+    X(model_config, ENDPOINT_MODEL "/config", "modelConfig", "the same as perf_analyzer reads them", \
+      "Open Inference Protocol: inputs and outputs as perf_analyzer reads them", ENDPOINT_LASTING, "application/json", \
+      ENDPOINT_OBJECT) \
+    X(model_stats, ENDPOINT_MODEL "/stats", "modelStats", "how many requests it has had, and how long they took", \
+      "Open Inference Protocol: counts and times of the model's requests", 0, "application/json", ENDPOINT_OBJECT) \
+    X(models, ENDPOINT_INFERENCE "/repository/index", "models", "the list of its models", \
+      "Open Inference Protocol: the list of models; the body may be empty", ENDPOINT_POSTED, "application/json", \
+      "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}")
 
 /* POST: a job. Its kind (JOB_...), its functions (job_...), path, operation, what it is in the list of links, what it
- * is in OpenAPI, traits, the schema of its reply, the table of its request. */
+ * is in OpenAPI, traits, the schema of its reply, the table of its request (NULL: its schema is the reply's beside it,
+ * InferRequest). */
 #define ENDPOINT_JOBS(X) \
     X(ATTENTION, attention, "/v1/attention", "attention", "compute attention", \
       "Compute attention, with every step of it on demand", ENDPOINT_TEXT | ENDPOINT_PICTURE, "AttentionReply", \
@@ -72,6 +106,9 @@ enum endpoint_trait {
       "Join partial results over disjoint keys by their log-sum-exp", 0, "MergeReply", merge_request_table) \
     X(DECODE, steps, "/v1/decode", "decode", "steps one after another", \
       "Compute attention step by step: the present of each is the past of the next", 0, "DecodeReply", \
-      options_steps_table)
+      options_steps_table) \
+    X(INFER, infer, ENDPOINT_MODEL "/infer", "infer", "compute attention by the Open Inference Protocol", \
+      "Open Inference Protocol: compute attention of tensors in JSON or behind it, in binary", ENDPOINT_BINARY, \
+      "InferReply", NULL)
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "api/openapi/endpoint.h"
 #include "api/openapi/schema.h"
+#include "api/openapi/schema_infer.h"
 #include "api/openapi/schema_reference.h"
 #include "api/openapi/schema_reply.h"
 #include "api/request/merge_request.h"
@@ -80,17 +81,21 @@ static void end(struct writer *w, size_t levels)
         writer_object_end(w);
 }
 
-static void write_problems(struct writer *w, unsigned traits)
+/* Below /v2 refusals are those of the Open Inference Protocol, in which an invalid request is 400. */
+static void write_problems(struct writer *w, const char *path, unsigned traits)
 {
+    bool inference = strncmp(path, ENDPOINT_INFERENCE, strlen(ENDPOINT_INFERENCE)) == 0;
     for (size_t x = 0; x < sizeof problems / sizeof *problems; x++) {
         if ((traits & problems[x].having) != problems[x].having || (traits & problems[x].lacking) != 0)
+            continue;
+        if (inference && strcmp(problems[x].status, "422") == 0)
             continue;
         begin(w, problems[x].status);
         writer_member_string(w, "description", problems[x].when);
         begin(w, "content");
-        begin(w, "application/problem+json");
+        begin(w, inference ? "application/json" : "application/problem+json");
         writer_key(w, "schema");
-        schema_reference(w, "Problem");
+        schema_reference(w, inference ? "InferError" : "Problem");
         end(w, 3);
     }
 }
@@ -137,6 +142,14 @@ static void write_example(void *context, const struct option *o)
     option_each(o->inner, write_example, &inner);
 }
 
+static void write_form(struct writer *w, const char *media_type, const char *schema)
+{
+    begin(w, media_type);
+    writer_key(w, "schema");
+    writer_raw(w, schema, strlen(schema));
+    end(w, 1);
+}
+
 static void write_request(struct writer *w, const struct option_table *table)
 {
     struct examples examples = {w, table, ""};
@@ -145,10 +158,16 @@ static void write_request(struct writer *w, const struct option_table *table)
     begin(w, "content");
     begin(w, "application/json");
     writer_key(w, "schema");
-    schema_reference(w, table->title);
+    schema_reference(w, table ? table->title : "InferRequest");
     begin(w, "examples");
-    option_each(table, write_example, &examples);
-    end(w, 4);
+    if (table)
+        option_each(table, write_example, &examples);
+    else
+        schema_infer_examples(w);
+    end(w, 2);
+    if (!table)
+        write_form(w, "application/octet-stream", "{\"type\":\"string\",\"format\":\"binary\"}");
+    end(w, 2);
 }
 
 static const struct {
@@ -188,14 +207,6 @@ static void begin_operation(struct writer *w, const char *path, const char *meth
     writer_member_string(w, "description", summary);
 }
 
-static void write_form(struct writer *w, const char *media_type, const char *schema)
-{
-    begin(w, media_type);
-    writer_key(w, "schema");
-    writer_raw(w, schema, strlen(schema));
-    end(w, 1);
-}
-
 static void write_text_content(struct writer *w)
 {
     write_form(w, "text/plain", "{\"type\":\"string\"}");
@@ -232,13 +243,19 @@ static void write_parameters(struct writer *w, unsigned traits)
     writer_array_end(w);
 }
 
+/* NULL: the request of the Open Inference Protocol. */
+static const struct option_table *find_table(size_t job)
+{
+    return jobs[job].table ? jobs[job].table() : NULL;
+}
+
 static void write_jobs(struct writer *w)
 {
     for (size_t x = 0; x < sizeof jobs / sizeof *jobs; x++) {
         begin_operation(w, jobs[x].path, "post", jobs[x].id, jobs[x].summary);
         write_tag(w, IS_JOB);
         write_parameters(w, jobs[x].traits);
-        write_request(w, jobs[x].table());
+        write_request(w, find_table(x));
         begin(w, "responses");
         begin(w, "200");
         writer_member_string(w, "description", "The result");
@@ -249,10 +266,12 @@ static void write_jobs(struct writer *w)
         end(w, 1);
         if (jobs[x].traits & ENDPOINT_TEXT)
             write_text_content(w);
+        if (jobs[x].traits & ENDPOINT_BINARY)
+            write_form(w, "application/octet-stream", "{\"type\":\"string\",\"format\":\"binary\"}");
         if (jobs[x].traits & ENDPOINT_PICTURE)
             write_form(w, "image/svg+xml", "{\"type\":\"string\"}");
         end(w, 2);
-        write_problems(w, jobs[x].traits | IS_JOB);
+        write_problems(w, jobs[x].path, jobs[x].traits | IS_JOB);
         end(w, 3);
     }
 }
@@ -276,8 +295,9 @@ static void write_page(struct writer *w, const char *when, const char *media_typ
 }
 
 /* The page, or a problem when there is not even memory for the page. */
-static void write_unready(struct writer *w, const char *schema)
+static void write_unready(struct writer *w, const char *path, const char *schema)
 {
+    bool inference = strncmp(path, ENDPOINT_INFERENCE, strlen(ENDPOINT_INFERENCE)) == 0;
     begin(w, "503");
     writer_member_string(w, "description", "The service is starting or shutting down, or has no memory");
     begin(w, "content");
@@ -285,10 +305,13 @@ static void write_unready(struct writer *w, const char *schema)
     writer_key(w, "schema");
     writer_raw(w, schema, strlen(schema));
     end(w, 1);
-    begin(w, "application/problem+json");
-    writer_key(w, "schema");
-    schema_reference(w, "Problem");
-    end(w, 3);
+    if (!inference) {
+        begin(w, "application/problem+json");
+        writer_key(w, "schema");
+        schema_reference(w, "Problem");
+        end(w, 1);
+    }
+    end(w, 2);
 }
 
 static void write_unchanged(struct writer *w)
@@ -301,16 +324,17 @@ static void write_unchanged(struct writer *w)
 static void write_pages(struct writer *w)
 {
     for (size_t x = 0; x < sizeof pages / sizeof *pages; x++) {
-        begin_operation(w, pages[x].path, "get", pages[x].id, pages[x].summary);
+        begin_operation(w, pages[x].path, pages[x].traits & ENDPOINT_POSTED ? "post" : "get", pages[x].id,
+                        pages[x].summary);
         write_tag(w, pages[x].traits);
         write_parameters(w, pages[x].traits);
         begin(w, "responses");
         write_page(w, pages[x].summary, pages[x].media_type, pages[x].schema, pages[x].traits);
         if (pages[x].traits & ENDPOINT_STATE)
-            write_unready(w, pages[x].schema);
+            write_unready(w, pages[x].path, pages[x].schema);
         if (pages[x].traits & ENDPOINT_LASTING)
             write_unchanged(w);
-        write_problems(w, pages[x].traits | IS_PAGE);
+        write_problems(w, pages[x].path, pages[x].traits | IS_PAGE);
         end(w, 3);
     }
 }
@@ -320,9 +344,11 @@ static void write_components(struct writer *w)
     begin(w, "components");
     begin(w, "schemas");
     for (size_t x = 0; x < sizeof jobs / sizeof *jobs; x++)
-        schema_request(w, jobs[x].table());
+        if (find_table(x))
+            schema_request(w, find_table(x));
     schema_tensors(w);
     schema_replies(w);
+    schema_infer(w);
     end(w, 1);
     begin(w, "securitySchemes");
     begin(w, "key");

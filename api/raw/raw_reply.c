@@ -2,7 +2,8 @@
 #include "api/raw/raw_reply.h"
 
 #include "api/reply/section_rows.h"
-#include "api/writing/array.h"
+
+#define PIECE_BYTES ((size_t)1024 * 1024) /* of a tensor that lies in memory: what one block sends, or packs */
 
 bool raw_reply_is_tensor(const struct section *s)
 {
@@ -21,21 +22,25 @@ static bool lies_in_memory(const struct section *s, enum dtype dtype)
            (s->result->quantity != QUANTITY_COUNT || s->result->gradient != GRADIENT_COUNT);
 }
 
-const void *raw_reply_view(const struct section *s, enum dtype dtype)
+const void *raw_reply_view(const struct section *s, enum dtype dtype, size_t local, size_t *bytes)
 {
-    return lies_in_memory(s, dtype) ? s->t.data : NULL;
+    size_t first = local * PIECE_BYTES;
+    size_t rest = raw_reply_bytes(s, dtype) - first;
+    *bytes = rest < PIECE_BYTES ? rest : PIECE_BYTES;
+    return lies_in_memory(s, dtype) ? (const char *)s->t.data + first : NULL;
 }
 
 size_t raw_reply_blocks(const struct section *s, enum dtype dtype)
 {
-    return lies_in_memory(s, dtype) ? 1 : s->block_count;
+    size_t bytes = raw_reply_bytes(s, dtype);
+    return lies_in_memory(s, dtype) ? bytes / PIECE_BYTES + (bytes % PIECE_BYTES != 0) : s->block_count;
 }
 
 /* The first block of a section has the most rows, the last piece of a row the most numbers. */
 size_t raw_reply_room(const struct reply *r, const struct section *s, enum dtype dtype)
 {
     if (lies_in_memory(s, dtype))
-        return raw_reply_bytes(s, dtype);
+        return raw_reply_bytes(s, dtype) < PIECE_BYTES ? raw_reply_bytes(s, dtype) : PIECE_BYTES;
     struct section_span first = section_block_rows(s, r->a, 0);
     struct section_span last = section_block_rows(s, r->a, s->block_count - 1);
     return first.count * (last.to - last.from) * dtype_size(dtype);
@@ -72,13 +77,15 @@ bool raw_reply_block(const struct reply *r, const struct section *s, enum dtype 
 {
     struct section_rows source = {
         .a = reply_attention(r, s), .section = s, .owner = out, .weights = reply_weights(r), .back = &r->back.core};
-    if (lies_in_memory(s, dtype)) {
-        buffer_append(out, s->t.data, raw_reply_bytes(s, dtype));
+    size_t bytes;
+    const char *view = raw_reply_view(s, dtype, local, &bytes);
+    if (view) {
+        buffer_append(out, view, bytes);
         return !out->failed;
     }
-    if (!buffer_reserve(out, raw_reply_room(r, s, dtype)))
-        return false;
-    bool good = write_rows(&source, section_block_rows(s, r->a, local), dtype, out);
+    struct section_span span = section_block_rows(s, r->a, local);
+    bool good = section_rows_row(&source, span.first) && /* before room for the rows is taken */
+                buffer_reserve(out, raw_reply_room(r, s, dtype)) && write_rows(&source, span, dtype, out);
     section_rows_close(&source);
     return good;
 }

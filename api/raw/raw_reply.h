@@ -26,7 +26,7 @@ size_t raw_reply_room(const struct reply *reply, const struct section *section, 
 bool raw_reply_block(const struct reply *reply, const struct section *section, enum dtype dtype, size_t local,
                      struct buffer *out);
 
-/* All its bytes where they were computed, or NULL: they have to be written. A tensor that lies there is one block. */
-const void *raw_reply_view(const struct section *section, enum dtype dtype);
+/* The *bytes of block `local` where they were computed, to be sent from there, or NULL: they have to be written. */
+const void *raw_reply_view(const struct section *section, enum dtype dtype, size_t local, size_t *bytes);
 
 #endif

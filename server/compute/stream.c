@@ -21,6 +21,8 @@ struct slot {
     size_t index;
     size_t charged; /* to the budget; 0 for the block that the stream was charged for when it began */
     struct buffer text;
+    const char *view;               /* the bytes lie in the job; else NULL, and they are `text` */
+    size_t length;                  /* of the view */
     struct content_packing_sum sum; /* when the stream is packed */
     bool failed;
 };
@@ -199,6 +201,16 @@ static bool charge_ahead(struct slot *slot)
     return true;
 }
 
+/* What lies in the job needs no worker, and nothing of the budget. */
+static bool find_view(struct slot *slot)
+{
+    const struct stream *stream = slot->stream;
+    slot->view = stream->coding == CONTENT_ENCODING_NONE ? job_view(stream->job, slot->index, &slot->length) : NULL;
+    if (slot->view)
+        slot->state = SLOT_FULL;
+    return slot->view != NULL;
+}
+
 static bool submit_ahead(struct slot *slot)
 {
     if (!charge_ahead(slot))
@@ -224,6 +236,8 @@ static void fill_window(struct stream *stream)
         struct slot *slot = find_slot(stream, stream->next);
         slot->task.run = run_encode;
         slot->index = stream->next;
+        if (find_view(slot))
+            continue;
         if (stream->next == stream->current)
             submit_wanted(slot);
         else if (!submit_ahead(slot))
@@ -276,9 +290,9 @@ static void stop_clock(struct stream *stream)
 
 static size_t take_bytes(struct stream *stream, struct slot *slot, char *out, size_t size)
 {
-    size_t left = slot->text.length - stream->offset;
+    size_t left = (slot->view ? slot->length : slot->text.length) - stream->offset;
     size_t taken = left < size ? left : size;
-    memcpy(out, slot->text.data + stream->offset, taken);
+    memcpy(out, (slot->view ? slot->view : slot->text.data) + stream->offset, taken);
     stream->offset += taken;
     stream->part += taken;
     atomic_fetch_add_explicit(stream->sent, taken, memory_order_relaxed);

@@ -101,6 +101,7 @@ static void set_problem(struct work *work, const struct error *err)
         problem.code = PROBLEM_BODY_TOO_LARGE;
         problem.limit = work->service->settings.max_body;
     }
+    problem.code = problem_for(work->order.path, problem.code);
     result->problem = problem.code;
     drop_job(result);
     buffer_free(&result->text);
@@ -136,7 +137,7 @@ static bool check_stream(const struct work *work, struct error *err)
 static bool read_job(struct work *work, struct read_context means, struct error *err)
 {
     const struct work_order *order = &work->order;
-    work->result.job = job_new(&work->service->limits, order->job, order->format, &work->body, means, err);
+    work->result.job = job_new(&work->service->limits, &order->job, &work->body, means, err);
     if (work->result.job && !check_stream(work, err))
         drop_job(&work->result);
     return work->result.job != NULL;
@@ -175,6 +176,7 @@ static void note_figures(struct work_result *result)
     result->parse = job_parse_seconds(result->job);
     result->compute = job_compute_seconds(result->job);
     result->numbers = job_numbers(result->job);
+    result->json_length = job_json_length(result->job);
 }
 
 static bool encode(struct work *work, struct error *err)
@@ -198,7 +200,7 @@ static void indent(struct work *work)
 {
     struct work_result *result = &work->result;
     struct buffer indented = buffer_new(indent_most(&result->text));
-    bool json = result->problem != PROBLEM_NONE || work->order.format == JOB_JSON;
+    bool json = result->problem != PROBLEM_NONE || (work->order.job.format == JOB_JSON && result->json_length == 0);
     if (!work->order.pretty || !json || result->text.length == 0 || result->text.failed)
         return;
     indent_json(&result->text, &indented);

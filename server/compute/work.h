@@ -18,8 +18,7 @@ struct work;
 
 /* What is to be done. */
 struct work_order {
-    enum job_kind job;
-    enum job_format format;
+    struct job_order job;
     enum content_encoding coding; /* of the body */
     enum content_encoding wanted; /* of the reply, if packing it pays */
     bool pretty;                  /* JSON in one block is indented */
@@ -38,6 +37,7 @@ struct work_result {
     int64_t queue, serialize;     /* nanoseconds: waiting for a worker, writing the text */
     double parse, compute;        /* seconds */
     size_t numbers;               /* in the reply */
+    size_t json_length;           /* of a reply that goes on after its JSON; else 0 */
 };
 
 /* Takes over the text of the body and the bytes of it in the budget; NULL when there is no memory. */

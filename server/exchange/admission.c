@@ -119,6 +119,8 @@ static bool check_accept(const struct request *r, struct problem *problem)
     bool any = (route && route->file) || r->head.method == METHOD_OPTIONS || route_is(route, ROUTE_PROBE);
     if (any || media_type_weight(r->head.accept, media) > 0)
         return true;
+    if (route && route->binary && media_type_weight(r->head.accept, "application/octet-stream") > 0)
+        return true;
     if (route && route->tables && media_type_weight(r->head.accept, "text/plain") > 0)
         return true;
     if (route && route->picture && media_type_weight(r->head.accept, "image/svg+xml") > 0)

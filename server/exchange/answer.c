@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 * 1024)
+#define PIECE_BYTES ((size_t)256 * 1024) /* of a stream whose length is known: it is sent from them as it is */
 #define CHARGED_BYTES \
     ((size_t)16 * 1024) /* of a reply in one piece; smaller ones are part of what a connection takes */
 
@@ -112,9 +113,10 @@ static struct MHD_Response *make_page(const struct request *request, const struc
 static struct MHD_Response *make_stream(struct answer *answer)
 {
     struct stream *stream = answer->stream;
+    uint64_t length = answer->length > 0 ? answer->length : MHD_SIZE_UNKNOWN;
+    size_t chunk = answer->length > 0 ? PIECE_BYTES : CHUNK_BYTES;
     answer->stream = NULL;
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, CHUNK_BYTES, stream_read, stream, stream_close);
+    struct MHD_Response *response = MHD_create_response_from_callback(length, chunk, stream_read, stream, stream_close);
     if (!response)
         stream_close(stream);
     return response;
@@ -175,7 +177,8 @@ enum MHD_Result answer_problem(struct service *service, const struct request *re
 {
     struct answer answer = {.head = {.id = request->id, .last = problem->last}};
     reply->problem = problem->code;
-    reply_head_refuse(&answer.head, problem, request->route ? route_allow(request->route) : NULL);
+    reply_head_refuse(&answer.head, problem, request->route ? route_allow(request->route) : NULL,
+                      find_instance(request));
     answer.body = buffer_new(BUFFER_PAGE);
     problem_write(&answer.body, problem, request->id, find_instance(request));
     answer_indent(request, &answer);
@@ -187,7 +190,8 @@ enum MHD_Result answer_problem_text(struct service *service, const struct reques
 {
     reply->problem = code;
     answer->head.id = request->id;
-    reply_head_refuse(&answer->head, &(struct problem){.code = code}, route_allow(request->route));
+    reply_head_refuse(&answer->head, &(struct problem){.code = code}, route_allow(request->route),
+                      request->route->path);
     return answer_send(service, request, answer, reply);
 }
 

@@ -30,6 +30,7 @@ struct answer {
     struct buffer body;                 /* taken over */
     const struct page_cache_page *page; /* instead of body: stays where it is */
     struct stream *stream;              /* taken over; instead of body */
+    size_t length;                      /* of the stream; 0: not known */
     enum content_encoding coding;       /* of the body */
 };
 

@@ -51,9 +51,11 @@ enum MHD_Result answer_result(struct service *service, const struct request *req
     if (result->problem != PROBLEM_NONE)
         return answer_problem_text(service, request, result->problem, &answer, reply);
     write_timing(result, timing);
-    answer.head = (struct reply_head){.status = 200, .media_type = result->media_type, .timing = timing};
+    answer.head = (struct reply_head){
+        .status = 200, .media_type = result->media_type, .timing = timing, .json_length = result->json_length};
     if (result->job) {
         answer.coding = content_encoding_choose(request->head.accept_encoding, service->settings.compression);
+        answer.length = answer.coding == CONTENT_ENCODING_NONE ? job_length(result->job) : 0;
         answer.stream = open_stream(service, request, result, answer.coding, reply);
         answer.body.failed = !answer.stream;
     }

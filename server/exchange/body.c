@@ -3,13 +3,22 @@
 
 #include "server/service/service.h"
 
+#include <stdint.h>
+#include <string.h>
+
+#define ALIGNMENT ((size_t)64)    /* of tensors: what vectors like */
 #define SLACK ((size_t)64 * 1024) /* bytes past the limit */
 
-void body_begin(struct body *body, const struct service *service, size_t length)
+void body_begin(struct body *body, const struct service *service, size_t length, size_t json_length)
 {
-    body->text = buffer_new(length > 0 ? length : service->settings.max_body);
-    if (length > 0)
-        buffer_reserve(&body->text, length);
+    bool split = json_length > 0 && json_length < length;
+    size_t room = length + (split ? ALIGNMENT : 0);
+    body->text = buffer_new(length > 0 ? room : service->settings.max_body);
+    if (length == 0 || !buffer_reserve(&body->text, room) || !split)
+        return;
+    body->lead = (ALIGNMENT - ((uintptr_t)body->text.data + json_length) % ALIGNMENT) % ALIGNMENT;
+    memset(body->text.data, ' ', body->lead);
+    body->text.length = body->lead;
 }
 
 bool body_refuse_size(const struct service *service, struct problem *problem)

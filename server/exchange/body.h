@@ -16,12 +16,14 @@ struct body {
     struct buffer text;
     size_t charged;  /* bytes of it in the budget */
     size_t received; /* bytes that came, kept or not */
+    size_t lead;     /* blanks before them */
     int64_t deadline;
 };
 
 /* The announced length (0: none) is reserved at once, so that the body is never copied; pages are touched as bytes
- * arrive. */
-void body_begin(struct body *body, const struct service *service, size_t length);
+ * arrive. What follows JSON of `json_length` bytes (0: nothing does) is aligned, by blanks before the JSON, so that it
+ * can be used where it lies. */
+void body_begin(struct body *body, const struct service *service, size_t length, size_t json_length);
 
 /* Keeps what came. false: it cannot be kept, *problem says why. */
 bool body_append(struct body *body, struct service *service, const char *data, size_t size, struct problem *problem);

@@ -2,6 +2,7 @@
  * part of its state is written by the file that the part is named after; what comes next is decided here. */
 #include "server/exchange/exchange.h"
 
+#include "server/coding/media_type.h"
 #include "server/compute/work.h"
 #include "server/exchange/admission.h"
 #include "server/exchange/answer_page.h"
@@ -14,6 +15,8 @@
 #include "server/service/service.h"
 #include "server/watch/clock.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,21 +81,41 @@ static bool can_pass_body(const struct exchange *x)
     return !x->request.head.expect && x->request.head.length <= body_enough(x->service);
 }
 
+/* Whether bytes follow the JSON. */
+static bool is_split(const struct request *request)
+{
+    return request->route->binary && request->head.json_length;
+}
+
+/* Of such a body; (size_t)-1: not a number. */
+static size_t find_json_length(const struct request *request)
+{
+    const char *digits = request->head.json_length;
+    if (!is_split(request))
+        return 0;
+    errno = 0;
+    unsigned long long length = strtoull(digits, NULL, 10);
+    bool number = digits[0] && strspn(digits, "0123456789") == strlen(digits) && errno == 0 && length < SIZE_MAX;
+    return number ? (size_t)length : SIZE_MAX;
+}
+
 static enum MHD_Result begin(struct exchange *x, const char *method, const char *version)
 {
     const struct request_head *head = &x->request.head;
     if (!request_read(&x->request, x->service, method, version, &x->refusal))
         return refuse_now(x);
     bool fine = admission_check(x->service, &x->request, &x->refusal);
-    x->state = fine && head->method == METHOD_POST ? EXCHANGE_TAKE_BODY : EXCHANGE_PASS_BODY;
+    bool works = fine && head->method == METHOD_POST && route_is(x->request.route, ROUTE_JOB);
+    x->state = works ? EXCHANGE_TAKE_BODY : EXCHANGE_PASS_BODY;
     if (!head->has_body)
         return MHD_YES;
     if (!fine && !can_pass_body(x))
         return refuse_now(x);
     if (!move_to_body(x))
         return MHD_NO;
-    if (fine)
-        body_begin(&x->body, x->service, head->length);
+    if (works)
+        body_begin(&x->body, x->service, head->length,
+                   media_type_is_plain(head->content_encoding) ? find_json_length(&x->request) : 0);
     return MHD_YES;
 }
 
@@ -127,8 +150,11 @@ static struct work *make_work(struct exchange *x)
 {
     const struct request *request = &x->request;
     const struct work_order order = {
-        .job = request->route->job,
-        .format = request_format(request),
+        .job = {.kind = request->route->job,
+                .format = request_format(request),
+                .split = is_split(request),
+                .json_length = find_json_length(request),
+                .lead = x->body.lead},
         .coding = content_encoding_find(request->head.content_encoding),
         .wanted = content_encoding_choose(request->head.accept_encoding, x->service->settings.compression),
         .pretty = request->query.pretty,

@@ -54,6 +54,8 @@ void record_request(const struct service *service, const struct request *request
         counts.queue = result->queue;
         counts.computed = result->numbers > 0;
         counts.compute_seconds = result->compute;
+        counts.parse_seconds = result->parse;
+        counts.serialize = result->serialize;
         counts.numbers = result->numbers;
     }
     log_one(service->log, request, &counts, find_message(reply, code));

@@ -2,14 +2,19 @@
 #include "server/http/cors.h"
 
 #include "server/config/settings.h"
+#include "server/http/request_head.h"
 
 /* The headers of ours that pages may read. */
-#define EXPOSED "X-Request-Id, Retry-After, Server-Timing, ETag, Allow, Content-Encoding, Content-Length"
+#define EXPOSED \
+    "X-Request-Id, Retry-After, Server-Timing, ETag, Allow, Content-Encoding, " \
+    "Content-Length, " REQUEST_HEAD_JSON_LENGTH
 
 #define MAX_AGE "7200"
 
 /* A bare "*" does not stand for Authorization, so it is named; what is not foreseen here is in the "*". */
-#define HEADERS "authorization, content-type, x-request-id, x-api-key, traceparent, tracestate, if-none-match, *"
+#define HEADERS \
+    "authorization, content-type, x-request-id, x-api-key, traceparent, tracestate, if-none-match, " \
+    "inference-header-content-length, *"
 
 const char *cors_find_allowed(const struct settings *settings, const char *origin)
 {

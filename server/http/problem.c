@@ -1,6 +1,7 @@
 /* Refusals and their text. */
 #include "server/http/problem.h"
 
+#include "api/openapi/endpoint.h"
 #include "api/writing/writer.h"
 #include "server/http/problem_cause.h"
 
@@ -108,6 +109,22 @@ enum problem_code problem_of_error(const struct error *err)
     return PROBLEM_INTERNAL;
 }
 
+bool problem_is_inference(const char *path)
+{
+    size_t length = strlen(ENDPOINT_INFERENCE);
+    return path && strncmp(path, ENDPOINT_INFERENCE, length) == 0 && (path[length] == '/' || !path[length]);
+}
+
+enum problem_code problem_for(const char *path, enum problem_code code)
+{
+    return code == PROBLEM_INVALID && problem_is_inference(path) ? PROBLEM_INFERENCE : code;
+}
+
+const char *problem_media_type(const char *path)
+{
+    return problem_is_inference(path) ? "application/json" : "application/problem+json";
+}
+
 bool problem_set(struct problem *problem, enum problem_code code, const char *format, ...)
 {
     if (problem->code != PROBLEM_NONE)
@@ -203,18 +220,40 @@ static void write_error(struct writer *w, const struct error *err)
         write_faults(w, err);
 }
 
+static const char *find_detail(const struct problem *problem)
+{
+    const struct error *err = problem->err;
+    if (problem->detail[0])
+        return problem->detail;
+    return err && err->count > 0 ? err->faults[0].text : rows[problem->code].title;
+}
+
+/* Clients of that protocol show this one member. */
+static void write_inference(struct writer *w, const struct problem *problem)
+{
+    char sentence[512];
+    const struct error *err = problem->err;
+    int length = snprintf(sentence, sizeof sentence, "%s", find_detail(problem));
+    if (err && err->placed && length > 0 && (size_t)length < sizeof sentence)
+        snprintf(sentence + length, sizeof sentence - (size_t)length, " (line %zu, column %zu)", err->line,
+                 err->column);
+    writer_object_begin(w);
+    write_clean(w, "error", sentence);
+    writer_object_end(w);
+}
+
 void problem_write(struct buffer *out, const struct problem *problem, const char *request_id, const char *instance)
 {
     struct writer w = {.out = out};
     const struct error *err = problem->err;
+    if (problem_is_inference(instance)) {
+        write_inference(&w, problem);
+        buffer_string(out, "\n");
+        return;
+    }
     writer_object_begin(&w);
     write_type(&w, problem->code);
-    if (problem->detail[0])
-        write_clean(&w, "detail", problem->detail);
-    else if (err && err->count > 0)
-        write_clean(&w, "detail", err->faults[0].text);
-    else
-        write_clean(&w, "detail", rows[problem->code].title);
+    write_clean(&w, "detail", find_detail(problem));
     if (problem->limit > 0)
         writer_member_integer(&w, "limit_bytes", (int64_t)problem->limit);
     if (err)

@@ -17,6 +17,9 @@
     X(MALFORMED_BODY, 400, "malformed-body", "The body is not the JSON it should be", \
       "line, column and byte point at the first byte that does not fit. Common: a trailing comma, NaN or " \
       "Infinity, a member given twice, a body that was cut.") \
+    X(INFERENCE, 400, "invalid-inference", "The inference request is not valid", \
+      "What 422 is elsewhere, below /v2, where the Open Inference Protocol knows 400: the sentence names the input, " \
+      "output or parameter at fault; GET /v2/models/attention lists those that there are.") \
     X(UNKNOWN_PARAMETER, 400, "unknown-parameter", "The query has a parameter that is not known", \
       "Query parameters are pretty, which indents JSON, and color=always, which shades the cells of text. " \
       "Everything else goes into the body.") \
@@ -95,6 +98,15 @@ const char *problem_slug(enum problem_code code);
 /* What core's error means here. */
 enum problem_code problem_of_error(const struct error *err);
 
+/* Whether refusals of this path (NULL: unknown) are those of the Open Inference Protocol: {"error":"one sentence"}. */
+bool problem_is_inference(const char *path);
+
+/* The code there of what is `code` elsewhere. */
+enum problem_code problem_for(const char *path, enum problem_code code);
+
+/* The media type of the text. */
+const char *problem_media_type(const char *path);
+
 /* The row of a slug; PROBLEM_NONE when there is none. */
 enum problem_code problem_find(const char *slug);
 
@@ -108,7 +120,7 @@ void problem_explain_text(struct buffer *out, enum problem_code code);
 bool problem_set(struct problem *problem, enum problem_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Appends the JSON. `instance` may be NULL. */
+/* Appends the JSON. `instance`, the path, may be NULL. */
 void problem_write(struct buffer *out, const struct problem *problem, const char *request_id, const char *instance);
 
 #endif

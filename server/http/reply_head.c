@@ -24,10 +24,10 @@ static unsigned find_retry(const char *id)
     return 1 + (unsigned char)id[0] % 3;
 }
 
-void reply_head_refuse(struct reply_head *head, const struct problem *problem, const char *allow)
+void reply_head_refuse(struct reply_head *head, const struct problem *problem, const char *allow, const char *instance)
 {
     head->status = problem_status(problem->code);
-    head->media_type = "application/problem+json";
+    head->media_type = problem_media_type(instance);
     head->allow = head->status == 405 ? allow : NULL;
     if (head->status == 503 || head->status == 429)
         head->retry_after = problem->retry_after ? problem->retry_after : find_retry(head->id);
@@ -57,6 +57,15 @@ static void put_retry(const struct fields *fields, unsigned seconds)
         return;
     snprintf(value, sizeof value, "%u", seconds);
     put(fields, "Retry-After", value);
+}
+
+static void put_json_length(const struct fields *fields, size_t length)
+{
+    char value[24];
+    if (length == 0)
+        return;
+    snprintf(value, sizeof value, "%zu", length);
+    put(fields, REQUEST_HEAD_JSON_LENGTH, value);
 }
 
 static void put_varying(const struct fields *fields, bool origin, bool accept)
@@ -111,5 +120,6 @@ void reply_head_write(const struct reply_head *head, const struct settings *sett
     put_varying(&fields, cors_varies(settings), head->forms);
     put_policy(&fields, settings, head->media_type);
     put_retry(&fields, head->retry_after);
+    put_json_length(&fields, head->json_length);
     cors_put_fields(settings, head->origin, head->method == METHOD_OPTIONS ? head->allow : NULL, put_field, context);
 }

@@ -21,6 +21,7 @@ struct reply_head {
     const char *timing; /* Server-Timing */
     const char *content_encoding;
     unsigned retry_after; /* seconds */
+    size_t json_length;   /* of a body that goes on after its JSON */
     bool last;            /* the connection ends with it */
     bool release;         /* what is at this path never changes: caches need not ask again */
     bool forms;           /* Accept chooses among forms that caches may keep */
@@ -32,8 +33,8 @@ struct reply_head {
 };
 
 /* What a refusal demands: its status, its type, and the fields that belong to it. `allow`: the methods of the path, or
- * NULL. `id` has been set. */
-void reply_head_refuse(struct reply_head *head, const struct problem *problem, const char *allow);
+ * NULL; `instance`: the path, or NULL. `id` has been set. */
+void reply_head_refuse(struct reply_head *head, const struct problem *problem, const char *allow, const char *instance);
 
 /* Takes one field of a head. */
 typedef void reply_head_put(void *context, const char *name, const char *value);

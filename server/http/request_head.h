@@ -25,7 +25,12 @@
     X(if_none_match, "If-None-Match", LIST) \
     X(authorization, "Authorization", ONCE) \
     X(api_key, "X-API-Key", ONCE) \
-    X(traceparent, "traceparent", MANY)
+    X(traceparent, "traceparent", MANY) \
+    X(json_length, REQUEST_HEAD_JSON_LENGTH, ONCE)
+
+/* How many bytes of a body are JSON; others follow. */
+#define REQUEST_HEAD_JSON_LENGTH "Inference-Header-Content-Length"
+
 enum method {
     METHOD_GET,
     METHOD_HEAD,

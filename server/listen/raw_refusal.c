@@ -26,7 +26,7 @@ static void write_reply(struct buffer *out, const struct settings *settings, con
 {
     struct buffer body = buffer_new(BUFFER_PAGE);
     struct reply_head head = {.id = of->id, .origin = of->origin, .method = of->method, .last = true};
-    reply_head_refuse(&head, problem, of->allow);
+    reply_head_refuse(&head, problem, of->allow, of->instance);
     problem_write(&body, problem, of->id, of->instance);
     buffer_format(out, "HTTP/1.1 %u %s\r\n", head.status, MHD_get_reason_phrase_for(head.status));
     put_date(out);

@@ -1,6 +1,7 @@
 /* Counting requests. The labels come from tables: whatever clients send, the number of series is bounded. */
 #include "server/service/metrics.h"
 
+#include "api/infer/infer_metadata.h"
 #include "server/config/version.h"
 #include "server/service/route.h"
 #include "server/watch/clock.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define METHODS (METHOD_OTHER + 1)
 enum {
@@ -32,6 +34,7 @@ struct metrics {
     struct histogram sizes_in, sizes_out, queue;
     uint64_t rejected[PROBLEM_COUNT + 1];
     uint64_t numbers;
+    struct infer_statistics inference;
 };
 
 /* Keeps the order; one that is there already is not added again. */
@@ -78,6 +81,31 @@ static double seconds_of(int64_t nanoseconds)
     return (double)nanoseconds / (double)CLOCK_SECOND;
 }
 
+static void add_time(struct infer_times *times, double nanoseconds)
+{
+    times->count++;
+    times->ns += (uint64_t)nanoseconds;
+}
+
+static void record_inference(struct infer_statistics *s, const struct metrics_request *r)
+{
+    if (r->status != 200) {
+        add_time(&s->fail, (double)r->duration);
+        return;
+    }
+    s->last = (uint64_t)time(NULL) * 1000;
+    add_time(&s->success, (double)r->duration);
+    add_time(&s->queue, (double)r->queue);
+    add_time(&s->input, r->parse_seconds * (double)CLOCK_SECOND);
+    add_time(&s->compute, r->compute_seconds * (double)CLOCK_SECOND);
+    add_time(&s->output, (double)r->serialize);
+}
+
+const struct infer_statistics *metrics_inference(const struct metrics *metrics)
+{
+    return &metrics->inference;
+}
+
 void metrics_record(struct metrics *m, const struct metrics_request *r)
 {
     size_t route = r->route ? route_index(r->route) : ROUTE_MAX;
@@ -87,6 +115,8 @@ void metrics_record(struct metrics *m, const struct metrics_request *r)
     histogram_add(&m->sizes_out, histogram_bytes(), (double)r->bytes_out);
     m->rejected[r->refusal] += r->refusal != PROBLEM_NONE;
     m->numbers += r->numbers;
+    if (route_is(r->route, ROUTE_JOB) && r->route->job == JOB_INFER && r->method == METHOD_POST)
+        record_inference(&m->inference, r);
     if (r->queued)
         histogram_add(&m->queue, histogram_seconds(), seconds_of(r->queue));
     if (r->computed)

@@ -24,7 +24,8 @@ struct metrics_request {
     bool queued; /* it waited for a worker: */
     int64_t queue;
     bool computed; /* a job ran: */
-    double compute_seconds;
+    double compute_seconds, parse_seconds;
+    int64_t serialize;
     size_t numbers;
 };
 
@@ -32,6 +33,10 @@ struct metrics *metrics_new(void); /* NULL: no memory */
 void metrics_free(struct metrics *metrics);
 
 void metrics_record(struct metrics *metrics, const struct metrics_request *request);
+
+/* The model of the Open Inference Protocol so far. */
+struct infer_statistics;
+const struct infer_statistics *metrics_inference(const struct metrics *metrics);
 
 /* The service now. */
 struct metrics_state {

@@ -31,7 +31,7 @@ static void write_links_text(struct page *page)
     const struct route *route = NULL;
     buffer_format(&page->body, "attentiond %s\n\n", version_program());
     for (size_t i = 0; (route = route_row(i)) != NULL; i++)
-        buffer_format(&page->body, "  %-5s %-24s %s\n", route_is(route, ROUTE_JOB) ? "POST" : "GET", route->path,
+        buffer_format(&page->body, "  %-5s %-24s %s\n", route_allows(route, METHOD_POST) ? "POST" : "GET", route->path,
                       route->summary);
     finish_text(page);
 }

@@ -17,6 +17,14 @@ route_page pages_example;
 route_page pages_asset;
 route_page pages_release_asset;
 route_page pages_docs;
+route_page pages_inference;
+route_page pages_inference_live;
+route_page pages_inference_ready;
+route_page pages_model;
+route_page pages_model_ready;
+route_page pages_model_config;
+route_page pages_model_stats;
+route_page pages_models;
 
 /* The form for browsers, of a route that has one. The status stays 0 when there is nothing of the name. */
 void pages_html(const struct service *service, const struct route *route, const char *name, struct page *page);

@@ -13,13 +13,18 @@ static const struct {
 } kinds[] = {
     [ROUTE_PROBE] = {READ, {[METHOD_GET] = true, [METHOD_HEAD] = true, [METHOD_OPTIONS] = true}},
     [ROUTE_PAGE] = {READ, {[METHOD_GET] = true, [METHOD_HEAD] = true, [METHOD_OPTIONS] = true}},
+    [ROUTE_NOW] = {READ, {[METHOD_GET] = true, [METHOD_HEAD] = true, [METHOD_OPTIONS] = true}},
+    [ROUTE_ASK] = {"POST, OPTIONS", {[METHOD_POST] = true, [METHOD_OPTIONS] = true}},
     [ROUTE_JOB] = {"POST, OPTIONS", {[METHOD_POST] = true, [METHOD_OPTIONS] = true}},
 };
 
 static const struct route rows[] = {
 #define PAGE_ROW(function, at, id, link, told, traits, type, schema) \
     {.path = at, \
-     .kind = (traits)&ENDPOINT_PROBE ? ROUTE_PROBE : ROUTE_PAGE, \
+     .kind = (traits)&ENDPOINT_PROBE     ? ROUTE_PROBE \
+             : (traits)&ENDPOINT_LASTING ? ROUTE_PAGE \
+             : (traits)&ENDPOINT_POSTED  ? ROUTE_ASK \
+                                         : ROUTE_NOW, \
      .page = pages_##function, \
      .media = type, \
      .tables = (traits)&ENDPOINT_TEXT, \
@@ -34,6 +39,7 @@ static const struct route rows[] = {
      .job = JOB_##which, \
      .tables = (traits)&ENDPOINT_TEXT, \
      .picture = (traits)&ENDPOINT_PICTURE, \
+     .binary = (traits)&ENDPOINT_BINARY, \
      .summary = link},
     ENDPOINT_PAGES(PAGE_ROW) ENDPOINT_JOBS(JOB_ROW)
 #undef PAGE_ROW
@@ -65,10 +71,22 @@ static const char *match(const char *pattern, const char *path)
     return fits ? path + fixed : NULL;
 }
 
+/* The same of a path below a model that names its version. */
+static const char *match_version(const char *pattern, const char *path)
+{
+    size_t model = strlen(ENDPOINT_MODEL);
+    size_t version = strlen(ENDPOINT_VERSION);
+    if (strncmp(pattern, ENDPOINT_MODEL, model) != 0 || strncmp(path, ENDPOINT_VERSION, version) != 0)
+        return NULL;
+    return strcmp(pattern + model, path + version) == 0 ? "" : NULL;
+}
+
 const struct route *route_find(const char *path, const char **name)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         *name = match(rows[i].path, path);
+        if (!*name)
+            *name = match_version(rows[i].path, path);
         if (*name)
             return &rows[i];
     }

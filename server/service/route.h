@@ -26,10 +26,12 @@ typedef void route_page(const struct service *service, const char *name, struct 
 enum route_kind {
     ROUTE_PROBE, /* GET, asked all the time: logged at debug, answered whatever the load, without a key */
     ROUTE_PAGE,  /* GET, the same as long as the process lives: it has an ETag */
+    ROUTE_NOW,   /* GET, made each time it is asked for */
+    ROUTE_ASK,   /* the same of POST, whatever the body */
     ROUTE_JOB,   /* POST, computes */
 };
 
-#define ROUTE_MAX 32 /* rows at most */
+#define ROUTE_MAX 48 /* rows at most */
 
 struct route {
     const char *path; /* "/problems/{name}": what starts at the brace is the name */
@@ -38,6 +40,7 @@ struct route {
     enum job_kind job;   /* of a ROUTE_JOB */
     bool tables;         /* there is a form for people, text/plain */
     bool picture;        /* there is a picture, image/svg+xml */
+    bool binary;         /* bytes may follow the JSON of a ROUTE_JOB, and of its reply */
     bool file;           /* the page has a type of its own, whatever Accept says */
     bool html;           /* the page has a form for browsers, text/html */
     bool release;        /* the path changes with what is there: it may be kept for good */
@@ -46,7 +49,8 @@ struct route {
     const char *summary; /* for the list of links */
 };
 
-/* The row of a path, and its name in *name ("" without one); NULL: there is nothing at this path. */
+/* The row of a path (below a model, with or without its version), and its name in *name ("" without one); NULL: there
+ * is nothing at this path. */
 const struct route *route_find(const char *path, const char **name);
 
 /* Row `index`, or NULL past the last. */

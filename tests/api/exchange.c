@@ -59,7 +59,7 @@ struct exchange exchange_run(const char *body, struct exchange_how how)
     how.limits.reply_elements = how.limits.reply_elements ? how.limits.reply_elements : wide;
     how.limits.memory = how.limits.memory ? how.limits.memory : wide;
     struct job *job =
-        job_new(&how.limits, how.kind, how.format, &text,
+        job_new(&how.limits, &(struct job_order){.kind = how.kind, .format = how.format}, &text,
                 (struct read_context){.pool = how.pool, .memory = how.memory, .defaults = how.defaults}, &x.err);
     ck_assert_msg(!text.data, "the body is taken over and freed");
     double lasting = job ? job_lasting(job) : 0;

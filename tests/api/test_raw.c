@@ -220,8 +220,9 @@ static struct buffer write_tensor(const struct computed *c, const struct section
         ck_assert_uint_le(bytes.length - before, raw_reply_room(&c->reply, s, dtype));
     }
     ck_assert_uint_eq(bytes.length, raw_reply_bytes(s, dtype));
-    const void *view = raw_reply_view(s, dtype);
-    ck_assert(!view || memcmp(view, bytes.data, bytes.length) == 0);
+    size_t lying;
+    const void *view = raw_reply_view(s, dtype, 0, &lying);
+    ck_assert(!view || memcmp(view, bytes.data, lying) == 0);
     return bytes;
 }
 

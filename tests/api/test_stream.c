@@ -253,7 +253,8 @@ START_TEST(a_cancelled_job_stops)
     struct error err = {0};
     atomic_bool cancel = true;
     body.length--;
-    struct job *job = job_new(&limits, JOB_ATTENTION, JOB_JSON, &body, (struct read_context){0}, &err);
+    struct job *job =
+        job_new(&limits, &(struct job_order){.kind = JOB_ATTENTION}, &body, (struct read_context){0}, &err);
     ck_assert_ptr_nonnull(job);
     ck_assert(job_work(job) > 3 * 130 * 11 * 7);
     ck_assert(!job_run(job, NULL, &cancel, &err));

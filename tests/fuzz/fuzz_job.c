@@ -56,7 +56,8 @@ static bool run(const uint8_t *data, size_t size, size_t whole_elements, struct 
     struct error err = {0};
     struct buffer body = buffer_new(SIZE_MAX);
     buffer_append(&body, (const char *)data + 1, size - 1);
-    struct job *job = job_new(&limits, ways[way].kind, ways[way].format, &body, (struct read_context){0}, &err);
+    struct job *job = job_new(&limits, &(struct job_order){.kind = ways[way].kind, .format = ways[way].format}, &body,
+                              (struct read_context){0}, &err);
     bool good = job && job_run(job, NULL, NULL, &err);
     if (good)
         encode(job, out);

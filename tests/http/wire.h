@@ -39,8 +39,8 @@ bool wire_send_slowly(struct wire *wire, const char *text);
  * was closed without one. `body`, when not NULL, is to be freed. `seconds` bounds the wait; -1 when they pass. */
 int wire_receive(struct wire *wire, char **body, double seconds);
 
-/* Asserts that the last reply, of this body, was a whole refusal: problem+json, closed, with one id in head and body.
- */
+/* Asserts that the last reply, of this body, was a whole refusal: problem+json, closed, with one id in head and body,
+ * or the one sentence that there is below /v2. */
 void wire_check_problem(const struct wire *wire, const char *body);
 
 /* Waits until what has been received and not taken holds `text`; false when the connection or the time ends first. */
