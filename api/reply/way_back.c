@@ -3,6 +3,7 @@
 
 #include "api/request/backward_check.h"
 #include "core/backward/loss.h"
+#include "core/cache/latent_backward.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,7 @@ double way_back_flops(const struct attention *a)
     }
     if (r->has_target)
         weights += 6 * rows * (double)tensor_count(r->readout_w);
-    return pairs * (6 * (double)a->d_k + 4 * (double)a->d_v + 12) + weights;
+    return pairs * (6 * (double)a->d_k + 4 * (double)a->d_v + 12) + weights + latent_backward_flops(a);
 }
 
 double way_back_numbers(const struct attention *a, const struct section_list *sections)
@@ -47,6 +48,7 @@ double way_back_numbers(const struct attention *a, const struct section_list *se
     double queries = (double)a->batch * (double)a->heads * (double)a->queries;
     double keys = (double)a->batch * (double)a->kv_heads * (double)a->keys;
     double numbers = queries * (double)(2 * a->d_k + 2 * a->d_v) + 2 * keys * (double)(a->d_k + a->d_v);
+    numbers += latent_backward_numbers(a);
     for (size_t x = 1; x < sections->count; x++)
         if (sections->at[x].result->gradient != GRADIENT_COUNT && sections->at[x].source == SECTION_VIEW)
             numbers += 2 * (double)sections->at[x].numbers;

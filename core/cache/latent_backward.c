@@ -293,6 +293,11 @@ static void give_absorbed_block(const struct work *w, struct attention_rows at, 
         }
 }
 
+static bool is_stopped(const struct work *w)
+{
+    return backward_is_cancelled(w->way) && !error_set(w->err, ERROR_CANCELLED, "", "The request was given up.");
+}
+
 static bool give_absorbed(const struct work *w)
 {
     const struct attention *a = w->a;
@@ -306,6 +311,8 @@ static bool give_absorbed(const struct work *w)
     if (!scratch)
         return false;
     for (size_t block = 0; block < attention_blocks(a); block++) {
+        if (is_stopped(w))
+            return false;
         backward_block_run(w->way->back, block, &rows, scratch);
         give_absorbed_block(w, attention_block(a, block), rows.of[GRADIENT_SCORES]);
     }
@@ -321,6 +328,37 @@ bool latent_backward(struct backward_way *way, struct error *err)
     const struct rope_request rope = latent_rope(a);
     bool apart = a->request->context.data != NULL;
     give_mixed(&w);
-    return give_absorbed(&w) && run_queries(&w, &rope) &&
+    return give_absorbed(&w) && !is_stopped(&w) && run_queries(&w, &rope) && !is_stopped(&w) &&
            run_keys(&w, &rope, apart ? way->results->of[GRADIENT_CONTEXT] : way->by_x, !apart);
+}
+
+/* --- the bill --- */
+
+/* As they are made above: all of them last until the request ends. */
+double latent_backward_numbers(const struct attention *a)
+{
+    const struct latent *l = &a->latent;
+    double rows = (double)a->batch * (double)a->queries;
+    double keys = (double)a->batch * (double)a->keys;
+    double cached = (double)(l->d_c + l->d_r);
+    double heads = (double)a->heads;
+    double block = (double)attention_block(a, 0).count * (double)a->keys;
+    if (!a->request->latent.on)
+        return 0;
+    double queries = rows * (heads * (double)a->d_k + 2 * (double)l->d_cq);
+    double down = keys * (2 * cached + (double)l->d_c) + 2 * (double)(l->d_c + l->d_cq);
+    double up = keys * heads * (double)(l->d_n + a->d_v);
+    double shown = block + (double)backward_scratch(a, attention_block(a, 0).count, a->keys) / (double)sizeof(float);
+    return queries + down + up + (a->request->latent.absorbed ? shown : 0);
+}
+
+/* Each projection back, its weight's gradient, and with a norm the projection once more; the steps of absorbed. */
+double latent_backward_flops(const struct attention *a)
+{
+    double projections = 3 * latent_flops(a);
+    double rows = (double)a->batch * (double)a->heads * (double)a->queries;
+    double absorbed = 2 * rows * (double)a->latent.d_c * (double)(a->keys + a->d_v);
+    if (!a->request->latent.on)
+        return 0;
+    return projections + (a->request->latent.absorbed ? absorbed : 0);
 }

@@ -10,4 +10,9 @@
  * request has its k and v expanded for this. */
 bool latent_backward(struct backward_way *way, struct error *err);
 
+/* What it takes besides the results: numbers of the dtype that it makes on its way, 0 without `latent`; and
+ * floating-point operations. */
+double latent_backward_numbers(const struct attention *a);
+double latent_backward_flops(const struct attention *a);
+
 #endif

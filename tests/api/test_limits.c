@@ -218,6 +218,67 @@ START_TEST(scratch_is_priced)
 }
 END_TEST
 
+/* Numbers that take a few bytes to send. */
+static void append_normal(struct buffer *body, const char *name, size_t rows, size_t columns)
+{
+    buffer_format(body, "\"%s\":{\"normal\":{},\"shape\":[%zu,%zu]},", name, rows, columns);
+}
+
+#define HEADS 4
+static const struct {
+    size_t rows, past;
+    const char *members;
+} latents[] = {
+    {40, 1, "\"dtype\":\"float64\""},
+    {200, 300, "\"dtype\":\"float32\""},
+    {200, 300, "\"dtype\":\"float64\",\"include\":[\"gradients\"]"},
+    {10, 700, "\"dtype\":\"float32\",\"include\":[\"gradients.w_uk\"]"},
+};
+
+static struct exchange run_latent(size_t index, bool absorbed, size_t memory)
+{
+    struct buffer body = buffer_new(SIZE_MAX);
+    buffer_string(&body, "{");
+    append_normal(&body, "x", latents[index].rows, 8);
+    buffer_format(&body, "\"heads\":%d,\"latent\":{\"form\":\"%s\",\"norm\":\"rms\",", HEADS,
+                  absorbed ? "absorbed" : "expanded");
+    append_normal(&body, "w_dkv", 8, 12);
+    append_normal(&body, "w_kr", 8, 4);
+    append_normal(&body, "w_uk", 12, (size_t)HEADS * 6);
+    append_normal(&body, "w_uv", 12, (size_t)HEADS * 5);
+    append_normal(&body, "w_dq", 8, 14);
+    append_normal(&body, "w_uq", 14, (size_t)HEADS * 10);
+    body.length--;
+    buffer_string(&body, "},\"past\":{");
+    append_normal(&body, "latent", latents[index].past, 12);
+    append_normal(&body, "rope_key", latents[index].past, 4);
+    body.length--;
+    buffer_format(&body, "},\"backward\":{\"cell\":{\"query\":1,\"feature\":0}},%s}", latents[index].members);
+    buffer_append(&body, "", 1);
+    struct exchange x = exchange_run(body.data, (struct exchange_how){.limits.memory = memory});
+    buffer_free(&body);
+    return x;
+}
+
+/* As soon as the request itself fits, every limit that is too low is told before anything is computed. */
+START_TEST(memory_of_a_latent_way_back_is_priced)
+{
+    bool good = false;
+    bool priced = false;
+    for (size_t memory = 100000; !good; memory += memory / 16) {
+        struct exchange x = run_latent((size_t)_i / 2, _i % 2, memory);
+        bool told = !x.good && strstr(x.err.faults[0].text, "This request would take ") != NULL;
+        good = x.good;
+        if (!good && !told && (priced || !strstr(x.err.faults[0].text, "needs a block")))
+            ck_abort_msg("limit %zu: %s: %s", memory, x.err.faults[0].name, x.err.faults[0].text);
+        priced |= told;
+        exchange_end(&x);
+        ck_assert_uint_lt(memory, 64 << 20);
+    }
+    ck_assert(priced);
+}
+END_TEST
+
 /* Longer than a block may be: cut, and whole again in the reply. */
 START_TEST(long_rows_are_cut_into_blocks)
 {
@@ -252,6 +313,7 @@ Suite *limits_suite(void)
     tcase_add_loop_test(tests, text_of_long_rows_is_priced, 0, 3);
     tcase_add_loop_test(tests, text_outside_matrices_is_priced, 0, 3);
     tcase_add_test(tests, scratch_is_priced);
+    tcase_add_loop_test(tests, memory_of_a_latent_way_back_is_priced, 0, 2 * sizeof latents / sizeof *latents);
     tcase_add_test(tests, long_rows_are_cut_into_blocks);
     suite_add_tcase(suite, tests);
     return suite;
