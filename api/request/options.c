@@ -1,6 +1,8 @@
 /* The options of POST /v1/attention, and of explain: one line each. */
 #include "api/request/options.h"
 
+#include "core/forward/rows.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,6 +21,9 @@
     { \
         name, rows, COUNT(rows), NULL, NULL \
     }
+#define AS_TEXT(number) #number
+#define TEXT_OF(macro) AS_TEXT(macro)
+#define SMALL_TERMS TEXT_OF(ROWS_SMALL_TERMS)
 #define FROM(least) .minimum = least, .maximum = HUGE_VAL
 
 _Static_assert(sizeof(enum dtype) == sizeof(unsigned) && sizeof(enum variant) == sizeof(unsigned) &&
@@ -222,13 +227,13 @@ static const struct option attention[] = {
     {"rope", OPTION_OBJECT, "", INNER("Rope", rope), GIVEN(attention.rope.on), .meaning = "rotary embedding of q and the new k", .example = "\"rope\":{}"},
     {"past", OPTION_OBJECT, "", .inner = &past_table, GIVEN(attention.has_past), .meaning = "earlier keys and values, put before k and v, as `present` returns them", .example = "\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]}"},
     {"quantize", OPTION_OBJECT, "", INNER("Quantize", quantize), GIVEN(attention.quantize.on), .meaning = "keys and values of the cache in few bits; the reply tells what that loses", .example = "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2},\"v\":{\"method\":\"affine\",\"bits\":4}}"},
-    {"precision", OPTION_PROFILE, "", PROFILES, INNER("Precision", precision), GIVEN(attention.precision.on), .meaning = "the arithmetic of kernels, emulated in small heads; the reply tells how far that is from float64", .example = "\"precision\":\"bf16-kernel\""},
+    {"precision", OPTION_PROFILE, "", PROFILES, INNER("Precision", precision), GIVEN(attention.precision.on), .meaning = "the arithmetic of kernels, emulated in small heads (queries * keys * (d_k + d_v) up to " SMALL_TERMS "); the reply tells how far that is from float64", .example = "\"precision\":\"bf16-kernel\""},
     {"cost", OPTION_OBJECT, "", INNER("Cost", cost), GIVEN(cost.on), .meaning = "a model to make the bill for; brings `cost` into the reply", .example = "\"cost\":{\"layers\":32,\"context\":32768,\"sequences\":1,\"memory_bytes\":8e10}"},
     {"variant", OPTION_CHOICE, "\"softmax\"", CHOICES("softmax", "linear", "mask_after_softmax", "mask_with_zero"), AT(attention.variant), .meaning = "all but the first are counterexamples: Q (K^T V); zeroing weights after softmax; hiding scores with 0", .example = "\"variant\":\"linear\""},
     {"readout", OPTION_OBJECT, "", INNER("Readout", readout), .meaning = "scores the last query's output row against a vocabulary", .example = "\"readout\":{\"w\":[[1,0],[0,1]],\"tokens\":[\"yes\",\"no\"]}"},
     {"backward", OPTION_OBJECT, "", .inner = &backward_table, GIVEN(attention.backward), .meaning = "the way back: gradients of one number L, which exactly one member chooses; without `include` the reply has output, weights and gradients", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}}"},
     {"step", OPTION_OBJECT, "", INNER("Step", step), GIVEN(has_step), .meaning = "with backward: the reply adds `updated`, what the request's own numbers become", .example = "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}"},
-    {"tiles", OPTION_OBJECT, "", INNER("Tiles", tiles), .meaning = "the softmax as it runs over tiles of keys, in steps; small heads only", .example = "\"tiles\":{\"keys\":2}"},
+    {"tiles", OPTION_OBJECT, "", INNER("Tiles", tiles), .meaning = "the softmax as it runs over tiles of keys, in steps; small heads only (queries * keys * (d_k + d_v) up to " SMALL_TERMS ", `small_head_terms` in `/v1/info`)", .example = "\"tiles\":{\"keys\":2}"},
     {"expect", OPTION_EXPECT, "", INNER("Expect", expect), AT(expect), .meaning = "what results should be, under `output`, `weights`, `log_sum_exp`, `steps.scores`, `gradients.q`, `present.k`, ..; the reply gets `checks`, compared before `decimals`; null is a hidden cell", .example = "\"expect\":{\"steps.scores\":[[1,0,1],[0,2,2]]}"},
     {"include", OPTION_INCLUDE, "[\"output\",\"weights\"]", AT(include), GIVEN(has_include), .meaning = "what comes back", .example = "\"include\":[\"output\",\"steps\"]"},
     {"tokens", OPTION_PAIR, "", INNER("Tokens", tokens), .shape = "[n]", .meaning = "labels, echoed as `labels`; one list when n = m", .example = "\"tokens\":{\"query\":[\"a\",\"b\"],\"key\":[\"c\",\"d\",\"e\"]}"},

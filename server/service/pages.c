@@ -1,9 +1,11 @@
 /* Links, health and information. */
 #include "server/service/pages.h"
 
+#include "api/json/document.h"
 #include "api/openapi/examples.h"
 #include "api/openapi/openapi.h"
 #include "api/writing/writer.h"
+#include "core/forward/rows.h"
 #include "server/config/version.h"
 #include "server/http/problem.h"
 #include "server/listen/connections.h"
@@ -149,7 +151,8 @@ void pages_info(const struct service *service, const char *name, struct page *pa
     writer_member_string(&w, "blas_kernel_reason", version_kernel_reason(why));
     writer_member_string(&w, "simd", version_simd());
     writer_member_integer(&w, "workers", (int64_t)pool_workers(service->pool));
-    writer_member_integer(&w, "max_depth", 32);
+    writer_member_integer(&w, "max_depth", DOCUMENT_DEPTH_MAX);
+    writer_member_integer(&w, "small_head_terms", ROWS_SMALL_TERMS);
     write_limits(&w, &service->settings);
     writer_member_string(&w, "compression", settings_compression_name(service->settings.compression));
     write_features(&w);

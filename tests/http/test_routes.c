@@ -292,6 +292,7 @@ START_TEST(info_tells_versions_and_limits)
     ck_assert_ptr_nonnull(json_string_value(json_object_get(libraries, "libmicrohttpd")));
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(libraries, "openblas")), "OpenBLAS"));
     ck_assert_int_ge(json_integer_value(json_object_get(root, "workers")), 1);
+    ck_assert_int_eq(json_integer_value(json_object_get(root, "small_head_terms")), 16384);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         ck_assert_msg(json_is_number(json_object_get(json_object_get(root, "limits"), limits[i])), "%s", limits[i]);
     json_decref(root);
