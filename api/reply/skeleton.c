@@ -110,6 +110,12 @@ static size_t count_closing(const struct groups *from, const struct groups *to)
     return depth_of(from) - count_shared(from, to);
 }
 
+/* Every tensor has axes, and so has a gradient that is one number: none. */
+static bool has_axes(const struct section *s)
+{
+    return s->result && (s->source != SECTION_NONE || s->result->part == PART_GRADIENTS);
+}
+
 /* As the reply is built: a group of tensors is an object of lists. */
 static void write_axes(struct writer *w, const struct section_list *list)
 {
@@ -119,7 +125,7 @@ static void write_axes(struct writer *w, const struct section_list *list)
     writer_object_begin(w);
     for (size_t x = 0; x < list->count; x++) {
         const struct groups own = groups_at(list, x);
-        if (!list->at[x].result || list->at[x].source == SECTION_NONE)
+        if (!has_axes(&list->at[x]))
             continue;
         for (size_t level = count_closing(&last, &own); level > 0; level--)
             writer_object_end(w);

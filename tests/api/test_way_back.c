@@ -26,6 +26,7 @@ START_TEST(a_cell_of_the_cat)
     exchange_near(reply, "gradients.output", "[[0,0,0,0],[1,0,0,0]]", 0);
     exchange_near(reply, "axes.gradients.inputs.k", "[\"key\",\"feature\"]", 0);
     exchange_near(reply, "axes.gradients.row_dot", "[\"query\"]", 0);
+    exchange_near(reply, "axes.gradients.scale", "[]", 0);
     ck_assert_ptr_nonnull(exchange_at(reply, "output"));
     ck_assert_ptr_null(json_object_get(json_object_get(reply, "gradients"), "jacobian"));
     json_decref(reply);
