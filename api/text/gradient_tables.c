@@ -14,19 +14,20 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void label(const struct section_table *p, enum axis axis, size_t index, char out[TOKEN_LABEL_TEXT])
+/* Where a bias repeats, one row or column stands for all. */
+static void label(const struct section_table *p, const struct section *s, size_t x, size_t index,
+                  char out[TOKEN_LABEL_TEXT])
 {
-    if (axis == AXIS_QUERY)
-        token_label_query(p->options, index, out);
-    else if (axis == AXIS_KEY)
-        token_label_key(p->options, index, out);
+    enum axis axis = s->axes[x];
+    if (s->result->gradient == GRADIENT_BIAS && s->t.shape[x] < attention_extent(p->a, axis))
+        snprintf(out, TOKEN_LABEL_TEXT, "all");
     else
-        snprintf(out, TOKEN_LABEL_TEXT, "%zu", index);
+        section_table_label(p, axis, index, out);
 }
 
-static const char *plural_of(enum axis axis)
+static bool has_heading(enum axis axis)
 {
-    return axis == AXIS_QUERY ? "queries" : axis == AXIS_KEY ? "keys" : axis == AXIS_WORD ? "words" : "features";
+    return axis == AXIS_KEY || axis == AXIS_NEW_KEY || axis == AXIS_QUERY;
 }
 
 /* "batch 0, head 1:" above the grid whose first row is `row`. */
@@ -46,24 +47,24 @@ static void tell_place(const struct section_table *p, const struct section *s, s
 static bool write_grid(const struct section_table *p, const struct section *s, struct section_rows *rows, size_t first,
                        size_t count)
 {
-    enum axis down = s->t.rank > 1 ? s->axes[s->t.rank - 2] : AXIS_NONE;
-    enum axis across = s->axes[s->t.rank - 1];
+    size_t across = s->t.rank - 1;
+    enum axis down = s->t.rank > 1 ? s->axes[across - 1] : AXIS_NONE;
     struct text_table g = {.shaded = p->shaded,
                            .ramp = RAMP_AROUND,
                            .indent = SECTION_TABLE_INDENT,
                            .all_rows = count,
-                           .row_noun = plural_of(down),
+                           .row_noun = section_table_noun(down),
                            .all_columns = array_width(&s->t),
-                           .column_noun = plural_of(across)};
+                           .column_noun = section_table_noun(s->axes[across])};
     g.columns = least(g.all_columns, TEXT_TABLE_COLUMNS);
-    for (size_t c = 0; c < g.columns && (across == AXIS_KEY || across == AXIS_QUERY); c++)
-        label(p, across, c, g.column[c]);
+    for (size_t c = 0; has_heading(s->axes[across]) && c < g.columns; c++)
+        label(p, s, across, c, g.column[c]);
     for (; g.rows < least(count, SECTION_TABLE_ROWS); g.rows++) {
         const void *values = section_rows_row(rows, first + g.rows);
         if (!values)
             return false;
         if (down != AXIS_NONE)
-            label(p, down, g.rows, g.row[g.rows]);
+            label(p, s, across - 1, g.rows, g.row[g.rows]);
         for (size_t c = 0; c < g.columns; c++) {
             g.value[g.rows][c] = dtype_get(s->t.dtype, values, c);
             decimal_text_print(g.cell[g.rows][c], g.value[g.rows][c], p->arithmetic.decimals);

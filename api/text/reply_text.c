@@ -8,6 +8,7 @@
 #include "api/text/gradient_tables.h"
 #include "api/text/projection_text.h"
 #include "api/text/section_table.h"
+#include "api/text/tile_blocks.h"
 #include "core/cost.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static bool print_part(const struct section_table *p, enum part part)
     const struct section_list *list = &p->reply->sections;
     bool good = true;
     for (size_t x = 1; good && x < list->count; x++)
-        if (list->at[x].result->part == part && list->at[x].source != SECTION_NONE)
+        if (list->at[x].result->part == part && list->at[x].source != SECTION_NONE && !tile_blocks_tell(&list->at[x]))
             good = section_table_write(p, &list->at[x]);
     return good;
 }
@@ -111,7 +112,7 @@ static bool print_head(const struct section_table *p)
     cache_text_head(p);
     if (find_section(p, RESULT_STEPS_SCORES))
         projection_text_inputs(p);
-    good = good && tell_products(p) && print_part(p, PART_MASK) && print_part(p, PART_STEPS);
+    good = good && tell_products(p) && print_part(p, PART_MASK) && print_part(p, PART_STEPS) && tile_blocks_write(p);
     if (good && !find_section(p, RESULT_STEPS_WEIGHTS))
         good = print_part(p, PART_WEIGHTS);
     if (good && p->a->request->variant != VARIANT_LINEAR)
@@ -119,7 +120,7 @@ static bool print_head(const struct section_table *p)
     good = good && tell_queries(p, true) && print_part(p, PART_LOG_SUM_EXP) && print_part(p, PART_STATS);
     if (good && !p->a->packed)
         good = print_part(p, PART_OUTPUT);
-    return good && print_part(p, PART_PRESENT);
+    return good && print_part(p, PART_PRESENT) && print_part(p, PART_PRESENT_NEW);
 }
 
 /* Packed output has no head axis: it comes after the heads. */

@@ -322,17 +322,19 @@ void gradient_axes(const struct attention *a, enum gradient gradient, enum axis 
         return;
     case GRADIENT_INPUTS_K:
     case GRADIENT_INPUTS_V:
-    case GRADIENT_K:
-    case GRADIENT_V:
     case GRADIENT_PAST_K:
     case GRADIENT_PAST_V:
-    case GRADIENT_CONTEXT:
     case GRADIENT_PAST_LATENT:
     case GRADIENT_PAST_ROPE_KEY:
     case GRADIENT_LATENT:
     case GRADIENT_ROPE_KEY:
     case GRADIENT_KEY_NOPE:
         name_rows(a, rank, AXIS_KEY, axes);
+        return;
+    case GRADIENT_K:
+    case GRADIENT_V:
+    case GRADIENT_CONTEXT:
+        name_rows(a, rank, AXIS_NEW_KEY, axes);
         return;
     default:
         break;

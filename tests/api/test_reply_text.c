@@ -186,7 +186,7 @@ END_TEST
 
 static const struct {
     const char *members;
-    const char *parts[8];
+    const char *parts[16];
 } told[] = {
     {"\"mask\":{\"allow\":[[false],[true]],\"empty_rows\":\"zero\"}",
      {"  q0:\n    no key is visible: weights 0, output 0\n", "  q1:\n", "output = ", "  q0  0.000  0.000\n"}},
@@ -208,7 +208,32 @@ static const struct {
      {"products = q_t * k_t", "contributions = weight * v", "log_sum_exp = row_max + ln row_sum", "present.k",
       "present.v", "cost", "multi-query"}},
     {"\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]},\"include\":[\"weights\",\"inputs\"]", {"inputs.q", "inputs.k", "  k3 "}},
+    {"\"tiles\":{\"keys\":2},\"sinks\":[0],\"include\":[\"steps\"]",
+     {"Tiles of 2 keys: ", "  at first: running_max = sink,", "  tile 0: k0 .. k1\n",
+      "tile_max  running_max  rescale  tile_sum  running_sum\n", "    q0 ", "    tile_exp\n", "k0 ", "k1\n",
+      "    accumulator\n", "    q1 ", "  tile 1: k2\n", "    accumulator\n",
+      "  numbers kept: n (d_v + 2) = 2 * (2 + 2) = 8,", "n m = 2 * 3 = 6\n"}},
+    {"\"scale\":1000,\"include\":[\"steps.exp_unshifted\"]",
+     {"exp_unshifted = e^masked\n", "  inf: e^masked is past the largest float64;\n",
+      "that is why the maximum is subtracted first\n"}},
+    {"\"past\":{\"k\":[[1,1]],\"v\":[[7,8]]},\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},"
+     "\"include\":[\"present_new\",\"gradients.k\"]",
+     {"present_new.k ", "  k1 ", "  k3 ", "d k\n  k1 ", "  k2 ", "  k3 "}},
+    {"\"mask\":{\"bias\":[[1],[2]]},\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},"
+     "\"include\":[\"gradients.bias\"]",
+     {"d bias = ", " all\n  q0 ", "  q1 "}},
 };
+
+/* A step without an axis of heads has the rows of its batch. */
+START_TEST(embedded_rows_are_those_of_the_batch)
+{
+    char *text = print("{\"ids\":[[0],[1]],\"embedding\":[[5,6],[7,8]],\"heads\":2,\"w_q\":[[1,0],[0,1]],"
+                       "\"w_k\":[[1,0],[0,1]],\"w_v\":[[1,0],[0,1]],\"include\":[\"steps.embedded\"]}");
+    CHECK_ORDER(text, "=== batch 0, head 0 ===", "  q0  5.000  6.000\n",
+                "=== batch 1, head 0 ===", "  q0  7.000  8.000\n");
+    free(text);
+}
+END_TEST
 
 START_TEST(options_are_told)
 {
@@ -399,6 +424,7 @@ Suite *reply_text_suite(void)
     tcase_add_test(tests, what_is_left_out_is_counted);
     tcase_add_test(tests, columns_add_up_although_keys_are_left_out);
     tcase_add_test(tests, a_streamed_size_is_told_from_its_first_rows);
+    tcase_add_test(tests, embedded_rows_are_those_of_the_batch);
     tcase_add_loop_test(tests, options_are_told, 0, (int)(sizeof told / sizeof *told));
     tcase_add_test(tests, projected_output_comes_after_the_heads);
     tcase_add_test(tests, products_with_weights_are_written_out);
