@@ -129,8 +129,8 @@ export function makeMatrix(name, listener) {
     node,
     /** Room for each cell. Labels that are wider than that lean. @param {string[]} cols @param {number} cell @param {number} tall @param {number} type  all in pixels */
     size(cols, cell, tall, type) {
-      const wide = 0.56 * Math.min(15, type) * Math.min(16, Math.max(...cols.map((col) => col.length)));
-      node.classList.toggle("leaning", wide > cell);
+      const wide = 0.52 * Math.min(15, type) * Math.min(16, Math.max(...cols.map((col) => col.length)));
+      node.classList.toggle("leaning", wide > cell + 4);
       Object.entries({ cell, tall, type, lean: Math.round(0.71 * wide + 20) }).forEach(([name, x]) => node.style.setProperty(`--${name}`, `${x}px`));
     },
     /** @param {Picture} picture @param {Mark} next */

@@ -107,13 +107,41 @@ function drawOptions(openapi, path, title, wanted) {
   }
 }
 
-/** What comes back. @param {any} openapi */
+/** The option whose example has what a member of the reply comes from, where the plainest request has it not. @type {Record<string, string>} */
+const NEEDS = {
+  quantization: "quantize", error: "quantize", embedded: "ids", embedding: "ids", head_outputs: "w_o", w_o: "w_o", b_o: "b_o", b_q: "b_q", b_k: "b_k", b_v: "b_v",
+  x: "x", w_q: "x", w_k: "x", w_v: "x", context: "context", past: "past", dropped: "dropout", capped: "softcap", softcap: "softcap", biased: "mask.bias", bias: "mask.bias", alibi: "mask.alibi", sinks: "sinks",
+  readout_w: "backward.target", latent: "latent", rope_key: "latent", query_nope: "latent", query_rope: "latent", key_nope: "latent", w_dkv: "latent", w_kr: "latent", w_uk: "latent", w_uv: "latent",
+  query_latent: "latent.w_dq", w_dq: "latent.w_dq", w_uq: "latent.w_dq", gain_q: "latent.gain_q", gain_kv: "latent.gain_kv", query_absorbed: "latent.form", mixed_latent: "latent.form",
+  tile_max: "tiles", running_max: "tiles", rescale: "tiles", tile_exp: "tiles", tile_sum: "tiles", running_sum: "tiles", accumulator: "tiles",
+};
+
+/** The members that come with an option, without being named. @type {Record<string, string>} */
+const COME_WITH = { id: "id", labels: "tokens", readout: "readout", loss: "backward.target", row_loss: "backward.target", updated: "step", ulp: "precision", checks: "expect" };
+
+/** A request that brings this member of the reply. @param {any} examples @param {string} name  as include has it @returns {Trial} */
+function bringing(examples, name) {
+  const [first, last = first] = name.split("."), back = first === "gradients", option = first === "exact" ? "quantize" : (NEEDS[last] ?? (back ? "backward" : "include"));
+  const { include, encoding, ...rest } = (examples[option] ?? examples.include).value;
+  return { path: "v1/attention", accept: "application/json", body: { ...rest, ...(back && !rest.backward ? { backward: examples.backward.value.backward } : {}), include: [name] } };
+}
+
+/** What comes back: members, steps, gradients, each with a request that brings it. @param {any} openapi */
 function drawReplies(openapi) {
-  const { properties } = openapi.components.schemas.AttentionReply, include = schemaAt(openapi.components.schemas, openapi.components.schemas.AttentionRequest, ["include"]);
+  const { schemas } = openapi.components, { examples } = openapi.paths["/v1/attention"].post.requestBody.content["application/json"];
+  /** @type {string[]} */
+  const names = schemaAt(schemas, schemas.AttentionRequest, ["include"]).items.enum, told = (/** @type {string} */ name) => schemaAt(schemas, schemas.AttentionReply, name.split("."))?.description ?? "";
+  const one = (/** @type {string} */ name, /** @type {Trial} */ trial = bringing(examples, name)) => {
+    main.append(entry(`include-${name}`, name, "", told(name), el("details", {}, el("summary", {}, "Example"), spelled(trial), ...tried(trial))));
+  };
   section("reply", "The reply");
-  const names = (include.items.description ?? "").split("; ").map((/** @type {string} */ line) => line.split(/: (.*)/s));
-  const rows = names.filter((/** @type {string[]} */ [name]) => name).map((/** @type {string[]} */ [name, told]) => el("tr", { id: `include-${name}` }, el("th", { scope: "row" }, el("code", {}, name)), el("td", {}, told ?? "")));
-  main.append(el("p", {}, "What include may name:"), el("table", { class: "plain" }, el("tbody", {}, ...rows)), entry("members", Object.keys(properties).join(", "), "", "The members of a reply; those that were not asked for are absent."));
+  main.append(el("p", {}, "Every reply has dtype, shape, axes and scale. These members come with an option, or when include names them:"));
+  for (const [name, option] of Object.entries(COME_WITH).filter(([, each]) => examples[each])) one(name, { path: "v1/attention", accept: "application/json", body: examples[option].value });
+  for (const name of names.filter((each) => !/^(steps|gradients)\./.test(each))) { one(name); listed(`include-${name}`, name); }
+  section("steps", "Steps");
+  names.filter((name) => name.startsWith("steps.")).forEach((name) => one(name));
+  section("gradients", "Gradients");
+  names.filter((name) => name.startsWith("gradients.")).forEach((name) => one(name));
 }
 
 /** @param {any[]} problems @param {string} here  the one that the address names */

@@ -57,7 +57,7 @@ export function makeStage(store, acts) {
   /** Room for a cell. @param {Picture} shown @param {HTMLElement} node  the table, already with its labels @returns {number} the decimals that fit */
   function fit(shown, node) {
     const narrow = innerWidth < 700, count = shown.cols.length + (shown.lead ? 1 : 0) + (shown.side ? 1 : 0);
-    const now = [width, innerHeight, chips.hidden, count, shown.foot?.label, ...shown.rows, ...shown.cols].join("\n");
+    const now = [width, innerHeight, chips.hidden, byId("heads").hidden, count, shown.foot?.label, ...shown.rows, ...shown.cols].join("\n");
     if (now === fitted) return decimals;
     fitted = now;
     const label = node.querySelector("th")?.getBoundingClientRect().width ?? 60, room = width - 12 - label - 4 * (count + 2);
@@ -67,7 +67,7 @@ export function makeStage(store, acts) {
   }
 
   /** The height of a cell. @param {number} width @param {number} rows */
-  const tallOf = (width, rows) => Math.round(Math.max(rows > 10 ? 24 : 34, Math.min(60, width * 0.7, (innerHeight - (chips.hidden ? 648 : 704)) / (rows + 1) - 4)));
+  const tallOf = (width, rows) => Math.round(Math.max(rows > 10 ? 24 : rows > 6 ? 28 : 34, Math.min(60, width * 0.7, (innerHeight - 648 - (chips.hidden ? 0 : 56) - (byId("heads").hidden ? 0 : 52) - (innerWidth < 900 ? 44 : 0)) / (rows + 1) - 4)));
 
   /** The stage keeps its height from step to step, so that the buttons stay where they are. @param {View} now */
   function steady({ chain: { shape } }) {

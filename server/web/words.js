@@ -4,9 +4,9 @@
 export const WORDS = {
   steps: {
     start: { word: "start", title: "Three lists of numbers", next: "back to the start",
-      lead: "Each word comes with three lists. Its query says what it looks for, its key what it offers, its value what it hands over." },
+      lead: "Attention lets each word take from the others. Its query says what it looks for, its key what it offers, its value what it gives." },
     scores: { word: "score", title: "Score every pair", next: "score every pair",
-      lead: "Every query meets every key. Multiply number by number, add up: the more they point the same way, the larger the score." },
+      lead: "Every query meets every key. Multiply number by number and add up: the better the offer fits the wish, the larger the score." },
     scaled: { word: "scale", title: "Scale the scores", next: "scale the scores",
       lead: "Longer lists give larger scores. Dividing by the square root of the width keeps them in one size, whatever the width." },
     capped: { word: "cap", title: "Cap the scores", next: "cap the scores",
@@ -14,7 +14,7 @@ export const WORDS = {
     biased: { word: "bias", title: "Add the bias", next: "add the bias",
       lead: "A number is added to each score before the softmax: distance, or whatever else the request says." },
     masked: { word: "mask", title: "Hide what may not be seen", next: "hide what may not be seen",
-      lead: "A hidden pair gets minus infinity, not 0: e to that power is exactly nothing. Click a cell to hide or to show it." },
+      lead: "Some words may not be seen, like those that come later: a score of minus infinity will count 0. Click a cell to hide or to show it." },
     row_max: { word: "largest", title: "Find the largest", next: "find the largest",
       lead: "The largest score of each row will be taken off all of them. It changes no share, and nothing can overflow." },
     shifted: { word: "shift", title: "Measure from the largest", next: "measure from the largest",
@@ -30,7 +30,7 @@ export const WORDS = {
     mix: { word: "mix", title: "Mix the values", next: "mix the values",
       lead: "Each key hands over its value, as much of it as its share. Added up, that is what the query takes home." },
     output: { word: "output", title: "The output", next: "see the output",
-      lead: "One row for each query: what it looked at, blended by how much. This is what the next layer works on." },
+      lead: "One row for each query: what it looked at, blended by how much. This is what a model goes on with." },
   },
   linear: { title: "Scores as weights", lead: "Without the softmax the scaled scores are the weights: they may be negative, and a row need not add up to one." },
   say: {
@@ -61,7 +61,7 @@ export const WORDS = {
   row: {
     title: "The row of \u201c{query}\u201d", hidden: "hidden", bits: "{bits} bits of at most {most}: the row spreads over {keys} keys.",
     one: "Only one key is visible: there is nothing to choose.", pinned: "All of it goes to one key. Almost no gradient gets through: this row no longer learns.",
-    alive: "A gradient still gets through.", none: "No key is allowed, so the row is 0.",
+    alive: "A gradient still gets through: the row can learn.", none: "No key is allowed, so the row is 0.",
     single: "{bytes} bytes for each token, in float16: its key and its value. With one head there is nothing to share.", billed: "Bytes a token, in float16, for each way to arrange the heads.",
     layouts: { request: "this request", multi_head: "multi-head", grouped_query: "grouped", multi_query: "multi-query", latent: "latent" },
     flops: "{flops} operations for all of it.",

@@ -163,6 +163,23 @@ async function takesItAlong() {
   await context.close();
 }
 
+/** index.html and a folder web on another web server, with the service named in the address. */
+async function worksAsACopy() {
+  const folder = new URL("../../server/web/", import.meta.url), types = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
+  const site = createServer(async ({ url }, sent) => {
+    const name = url.split("?")[0].replace(/^\/(web\/)?/, "") || "index.html", bytes = await readFile(new URL(name, folder)).catch(() => null);
+    sent.writeHead(bytes ? 200 : 404, { "Content-Type": types[name.split(".").pop()] ?? "text/plain" }).end(bytes ?? "");
+  });
+  await new Promise((done) => site.listen(0, "127.0.0.1", done));
+  const copy = `http://127.0.0.1:${site.address().port}/`, { page, context, asked, errors } = await visit(browser, `${copy}?api=${encodeURIComponent(home)}`);
+  await answered(page);
+  const difference = await apart(page);
+  check("a copy elsewhere asks the service that its address names", errors.length === 0 && difference !== null && difference < 1e-12 && asked.every((url) => url.startsWith(copy) || url.startsWith(`${home}v1/`)), [errors, difference, asked]);
+  await context.close();
+  site.closeAllConnections();
+  site.close();
+}
+
 async function addsUpTheMix() {
   const { page, context } = await visit(browser, home);
   await answered(page);
@@ -232,6 +249,7 @@ try {
   await agreesOnEveryExample();
   await refusesInPlace();
   await takesItAlong();
+  await worksAsACopy();
   await addsUpTheMix();
   await leansLongLabels();
   await shelvesEveryExample();

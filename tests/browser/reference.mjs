@@ -42,9 +42,30 @@ async function triesEveryOption() {
   await context.close();
 }
 
+/** The members of replies: the request beside each is sent as it stands, and brings the member. */
+async function bringsEveryMember() {
+  const { page, context } = await visit(browser, `${address}/docs`);
+  await answered(page);
+  const shown = await page.$$eval('[id^="include-"]', (all) => all.map((entry) => ({ name: entry.id.slice("include-".length), told: entry.querySelector("p")?.textContent ?? "", request: entry.querySelector("pre").textContent })));
+  const openapi = await (await fetch(`${address}/openapi.json`)).json(), names = openapi.components.schemas.AttentionRequestQkv.properties.include.items.enum;
+  check("every name of include has an entry", names.every((name) => shown.some((entry) => entry.name === name)), shown.map(({ name }) => name));
+  const wrong = [];
+  for (const { name, told, request } of shown) {
+    const body = request.slice(request.indexOf("{")), reply = await (await fetch(`${address}/v1/attention`, { method: "POST", body })).json();
+    if (!told || name.split(".").reduce((at, member) => at?.[member], reply) === undefined) wrong.push([name, told, reply.detail]);
+  }
+  check("its request brings it", wrong.length === 0, wrong);
+  const entry = page.locator('[id="include-steps.shifted"]');
+  await entry.locator("summary").click();
+  await entry.locator("button").click();
+  check("a step can be tried", (await eventually(() => entry.locator("pre").last().textContent(), (now) => now.includes('"shifted"'))).includes('"shifted"'), "");
+  await context.close();
+}
+
 try {
   await drawsEach();
   await triesEveryOption();
+  await bringsEveryMember();
 } finally {
   await browser.close();
 }
