@@ -87,7 +87,7 @@ export const WORDS = {
     table: "Show as table", canvas: "Show as picture", head: "Head {head}", batch: "Batch {batch}", hidden: "hidden" },
   lens: {
     away: "This needs the service, which does not answer.",
-    steps: { tab: "Step by step" },
+    steps: { tab: "Steps" },
     pull: { tab: "What pulls", title: "What pulls on one number", lead: "Choose a number of the output. Behind it stands how much it would move if a number before it moved by a little: its gradient." },
     learn: { tab: "Learning", title: "A head learns to copy", lead: "Each word shall say the word before it. Nobody tells the head where to look: the loss does. Watch the stripe under the diagonal light up." },
     tiles: { tab: "Tile by tile", title: "Never the whole matrix", lead: "Fast kernels read the keys tile by tile. They keep the largest score, the sum and the output so far, and correct them when a larger score comes." },
