@@ -1,6 +1,7 @@
 /* Cutting matrices out of a JSON text. */
 #include "api/json/cutter.h"
 #include "api/json/matrix.h"
+#include "api/json/matrix_start.h"
 #include "api/numbers/base64.h"
 #include "api/numbers/space.h"
 #include "api/writing/writer.h"
@@ -164,51 +165,6 @@ static bool pass_string(struct scanner *c)
     return !has_nul || copy_name_without_nul(c, start, c->at);
 }
 
-static const char hidden[] = "\"-Infinity\"";
-
-static bool is_word(const char *at, const char *end)
-{
-    return at < end && *at == '"' &&
-           ((size_t)(end - at) < sizeof hidden - 1 || memcmp(at, hidden, sizeof hidden - 1) != 0);
-}
-
-/* Nulls among words (backward.target) are no matrix. What was looked through is not looked through again. */
-static bool starts_words(struct scanner *c, const char *at)
-{
-    for (;;) {
-        if (c->end - at >= 4 && memcmp(at, "null", 4) == 0)
-            at += 4;
-        else if (at < c->end && memchr(",[] \t\r\n", *at, 7))
-            at++;
-        else
-            break;
-    }
-    if (!is_word(at, c->end))
-        return false;
-    c->leaf = at;
-    return true;
-}
-
-/* Whether the array at `at` is a matrix: its first leaf decides, or the first that is not null. */
-static bool starts_matrix(struct scanner *c)
-{
-    const char *at = c->at;
-    size_t nested = 0;
-    if (at < c->leaf)
-        return false;
-    for (; at < c->end && *at == '['; at = space_skip(at + 1, c->end))
-        nested++;
-    c->leaf = at;
-    size_t left = (size_t)(c->end - at);
-    if (left == 0)
-        return false;
-    if (*at == '"')
-        return nested >= 2 && left >= sizeof hidden - 1 && memcmp(at, hidden, sizeof hidden - 1) == 0;
-    if (*at == 'n')
-        return !starts_words(c, at);
-    return memchr("-0123456789tf]", *at, 14) != NULL;
-}
-
 static bool pass_values(struct scanner *c, size_t floor);
 
 /* A string or an object in a matrix: it stays in the outline, for its grammar. */
@@ -355,7 +311,7 @@ static bool pass_mark(struct scanner *c, size_t floor)
     case '"':
         return c->at == c->base64 ? cut_base64(c) : pass_string(c);
     case '[':
-        return starts_matrix(c) ? cut_matrix(c) : open_bracket(c);
+        return matrix_starts(c->at, c->end, &c->leaf) ? cut_matrix(c) : open_bracket(c);
     case '{':
         return open_bracket(c);
     case ',':

@@ -5,18 +5,20 @@
 
 /* What is special about a path. */
 enum endpoint_trait {
-    ENDPOINT_OPEN = 1,      /* needs no key */
-    ENDPOINT_PROBE = 2,     /* asked all the time: needs no key, is not limited, is answered whatever the load */
-    ENDPOINT_LASTING = 4,   /* answers the same as long as the process lives: it has an ETag */
-    ENDPOINT_STATE = 8,     /* 503 has the page too, not a problem */
-    ENDPOINT_NAMED = 16,    /* the path ends with {name} */
-    ENDPOINT_TEXT = 32,     /* there is a form for people, text/plain */
-    ENDPOINT_HTML = 64,     /* a page with a form for browsers, text/html */
-    ENDPOINT_FILE = 128,    /* a page of a type of its own, whatever Accept says */
-    ENDPOINT_PICTURE = 256, /* there is a picture, image/svg+xml */
-    ENDPOINT_BINARY = 512,  /* bytes may follow the JSON, of the request and of the reply */
-    ENDPOINT_POSTED = 1024, /* a page that POST asks for, whatever the body */
-    ENDPOINT_RELEASE = 512, /* the part before {name} is {release}: what is there never changes */
+    ENDPOINT_OPEN = 1,        /* needs no key */
+    ENDPOINT_PROBE = 2,       /* asked all the time: needs no key, is not limited, is answered whatever the load */
+    ENDPOINT_LASTING = 4,     /* answers the same as long as the process lives: it has an ETag */
+    ENDPOINT_STATE = 8,       /* 503 has the page too, not a problem */
+    ENDPOINT_NAMED = 16,      /* the path ends with {name} */
+    ENDPOINT_TEXT = 32,       /* there is a form for people, text/plain */
+    ENDPOINT_HTML = 64,       /* a page with a form for browsers, text/html */
+    ENDPOINT_FILE = 128,      /* a page of a type of its own, whatever Accept says */
+    ENDPOINT_PICTURE = 256,   /* there is a picture, image/svg+xml */
+    ENDPOINT_BINARY = 512,    /* bytes may follow the JSON, of the request and of the reply */
+    ENDPOINT_POSTED = 1024,   /* a page that POST asks for, whatever the body */
+    ENDPOINT_RELEASE = 2048,  /* the part before {name} is {release}: what is there never changes */
+    ENDPOINT_JOB = 4096,      /* computes; rows of ENDPOINT_JOBS do not name it */
+    ENDPOINT_PROTOCOL = 8192, /* below ENDPOINT_INFERENCE; rows do not name it */
 };
 
 #define ENDPOINT_OBJECT "{\"type\":\"object\"}"

@@ -5,6 +5,7 @@
 #include "api/openapi/schema.h"
 #include "api/openapi/schema_infer.h"
 #include "api/openapi/schema_reference.h"
+#include "api/openapi/schema_refusal.h"
 #include "api/openapi/schema_reply.h"
 #include "api/request/merge_request.h"
 #include "api/request/options.h"
@@ -39,34 +40,6 @@ static const struct {
 #undef PAGE_ROW
 };
 
-/* Beside the traits of the table: what a path does. */
-#define IS_JOB 0x1000u
-#define IS_PAGE 0x2000u
-
-/* Where all traits of `having` are and none of `lacking`. */
-static const struct {
-    const char *status, *when;
-    unsigned having, lacking;
-} problems[] = {
-    {"400", "Not JSON (with line, column and byte), an unknown query parameter, or what breaks the rules of HTTP",
-     IS_JOB, 0},
-    {"401", "A key is configured, and missing or wrong", 0, ENDPOINT_OPEN | ENDPOINT_PROBE},
-    {"404", "There is nothing of this name", ENDPOINT_NAMED, 0},
-    {"406", "Accept excludes every form of the reply", 0, ENDPOINT_PROBE | ENDPOINT_FILE},
-    {"408", "The body did not arrive in time", IS_JOB, 0},
-    {"413", "The body, the tensors or the reply are larger than a limit", IS_JOB, 0},
-    {"414", "The target is too long", 0, 0},
-    {"415", "A body that cannot be JSON, or a Content-Encoding other than zstd, gzip and deflate", IS_JOB, 0},
-    {"417", "An expectation other than 100-continue", 0, 0},
-    {"422", "Well-formed JSON that is not a valid request", IS_JOB, 0},
-    {"429", "Too many requests of one client", 0, ENDPOINT_PROBE},
-    {"431", "The header fields are too large", 0, 0},
-    {"503", "The queue is full, the memory budget is spent, the time is over, or the service is shutting down", IS_JOB,
-     0},
-    {"503", "Too many connections are open", IS_PAGE, ENDPOINT_PROBE},
-    {"default", "Any other refusal", 0, 0},
-};
-
 /* --- pieces --- */
 
 static void begin(struct writer *w, const char *name)
@@ -81,23 +54,11 @@ static void end(struct writer *w, size_t levels)
         writer_object_end(w);
 }
 
-/* Below /v2 refusals are those of the Open Inference Protocol, in which an invalid request is 400. */
-static void write_problems(struct writer *w, const char *path, unsigned traits)
+/* Traits of a page or a job with those that no row names. */
+static unsigned find_traits(const char *path, unsigned traits)
 {
     bool inference = strncmp(path, ENDPOINT_INFERENCE, strlen(ENDPOINT_INFERENCE)) == 0;
-    for (size_t x = 0; x < sizeof problems / sizeof *problems; x++) {
-        if ((traits & problems[x].having) != problems[x].having || (traits & problems[x].lacking) != 0)
-            continue;
-        if (inference && strcmp(problems[x].status, "422") == 0)
-            continue;
-        begin(w, problems[x].status);
-        writer_member_string(w, "description", problems[x].when);
-        begin(w, "content");
-        begin(w, inference ? "application/json" : "application/problem+json");
-        writer_key(w, "schema");
-        schema_reference(w, inference ? "InferError" : "Problem");
-        end(w, 3);
-    }
+    return traits | (inference ? ENDPOINT_PROTOCOL : 0);
 }
 
 struct examples {
@@ -178,7 +139,7 @@ static const struct {
 
 static void write_tag(struct writer *w, unsigned traits)
 {
-    size_t tag = traits & IS_JOB ? 0 : traits & ENDPOINT_PROBE ? 2 : 1;
+    size_t tag = traits & ENDPOINT_JOB ? 0 : traits & ENDPOINT_PROBE ? 2 : 1;
     writer_key(w, "tags");
     writer_array_begin(w);
     writer_string(w, tags[tag].name);
@@ -253,7 +214,7 @@ static void write_jobs(struct writer *w)
 {
     for (size_t x = 0; x < sizeof jobs / sizeof *jobs; x++) {
         begin_operation(w, jobs[x].path, "post", jobs[x].id, jobs[x].summary);
-        write_tag(w, IS_JOB);
+        write_tag(w, ENDPOINT_JOB);
         write_parameters(w, jobs[x].traits);
         write_request(w, find_table(x));
         begin(w, "responses");
@@ -271,7 +232,7 @@ static void write_jobs(struct writer *w)
         if (jobs[x].traits & ENDPOINT_PICTURE)
             write_form(w, "image/svg+xml", "{\"type\":\"string\"}");
         end(w, 2);
-        write_problems(w, jobs[x].path, jobs[x].traits | IS_JOB);
+        schema_refusals(w, find_traits(jobs[x].path, jobs[x].traits | ENDPOINT_JOB));
         end(w, 3);
     }
 }
@@ -295,9 +256,8 @@ static void write_page(struct writer *w, const char *when, const char *media_typ
 }
 
 /* The page, or a problem when there is not even memory for the page. */
-static void write_unready(struct writer *w, const char *path, const char *schema)
+static void write_unready(struct writer *w, unsigned traits, const char *schema)
 {
-    bool inference = strncmp(path, ENDPOINT_INFERENCE, strlen(ENDPOINT_INFERENCE)) == 0;
     begin(w, "503");
     writer_member_string(w, "description", "The service is starting or shutting down, or has no memory");
     begin(w, "content");
@@ -305,7 +265,7 @@ static void write_unready(struct writer *w, const char *path, const char *schema
     writer_key(w, "schema");
     writer_raw(w, schema, strlen(schema));
     end(w, 1);
-    if (!inference) {
+    if (!(traits & ENDPOINT_PROTOCOL)) {
         begin(w, "application/problem+json");
         writer_key(w, "schema");
         schema_reference(w, "Problem");
@@ -331,10 +291,10 @@ static void write_pages(struct writer *w)
         begin(w, "responses");
         write_page(w, pages[x].summary, pages[x].media_type, pages[x].schema, pages[x].traits);
         if (pages[x].traits & ENDPOINT_STATE)
-            write_unready(w, pages[x].path, pages[x].schema);
+            write_unready(w, find_traits(pages[x].path, pages[x].traits), pages[x].schema);
         if (pages[x].traits & ENDPOINT_LASTING)
             write_unchanged(w);
-        write_problems(w, pages[x].path, pages[x].traits | IS_PAGE);
+        schema_refusals(w, find_traits(pages[x].path, pages[x].traits));
         end(w, 3);
     }
 }

@@ -15,7 +15,7 @@ static const struct {
     const char *title;
     const char *advice;
 } rows[] = {[PROBLEM_NONE] = {500, "internal", "The service made a mistake", ""},
-#define ROW(code, status, slug, title, advice) [PROBLEM_##code] = {status, slug, title, advice},
+#define ROW(code, status, slug, title, having, lacking, advice) [PROBLEM_##code] = {status, slug, title, advice},
             PROBLEMS(ROW)
 #undef ROW
 };

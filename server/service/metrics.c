@@ -16,7 +16,7 @@
 
 #define METHODS (METHOD_OTHER + 1)
 enum {
-#define PROBLEM_INDEX(code, status, slug, title, advice) INDEX_##code,
+#define PROBLEM_INDEX(code, status, slug, title, having, lacking, advice) INDEX_##code,
     PROBLEMS(PROBLEM_INDEX)
 #undef PROBLEM_INDEX
         PROBLEM_COUNT
@@ -53,7 +53,7 @@ static void add_status(struct metrics *m, unsigned status)
 struct metrics *metrics_new(void)
 {
     static const unsigned statuses[STATUSES] = {0, 200, 204, 304,
-#define PROBLEM_STATUS(code, status, slug, title, advice) status,
+#define PROBLEM_STATUS(code, status, slug, title, having, lacking, advice) status,
                                                 PROBLEMS(PROBLEM_STATUS)
 #undef PROBLEM_STATUS
     };

@@ -253,6 +253,33 @@ START_TEST(streams_share)
 }
 END_TEST
 
+/* Whoever reads, and whatever the workers do: after each piece of four streams a probe is answered, while none of them
+ * has ended. */
+START_TEST(probes_are_answered_between_the_pieces_of_streams)
+{
+    enum { STREAMS = 4, PROBES = 50, PIECE = 65536 };
+    static struct wire wires[STREAMS];
+    struct wire probe = wire_open(&service);
+    size_t answered = 0;
+    for (size_t i = 0; i < STREAMS; i++) {
+        wires[i] = ask_for_weights(&service, "1.1", MANY);
+        ck_assert_uint_ge(wire_take(&wires[i], 13, PATIENCE), 13);
+    }
+    for (size_t x = 0; x < PROBES; x++) {
+        for (size_t i = 0; i < STREAMS; i++)
+            ck_assert_uint_eq(wire_take(&wires[i], PIECE, PATIENCE), PIECE);
+        ck_assert(wire_send(&probe, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"));
+        answered += wire_receive(&probe, NULL, PATIENCE) == 200;
+        ck_assert_double_ge(gauge_read(&service, "\nattnd_http_requests_in_flight "), STREAMS);
+    }
+    ck_assert_uint_eq(answered, PROBES);
+    for (size_t i = 0; i < STREAMS; i++)
+        wire_close(&wires[i]);
+    wire_close(&probe);
+    gauge_await(&service, "\nattnd_bytes_held 0\n");
+}
+END_TEST
+
 Suite *stream_suite(void)
 {
     Suite *suite = suite_create("stream");
@@ -263,6 +290,7 @@ Suite *stream_suite(void)
     tcase_add_test(tests, http_1_0_gets_the_same_up_to_the_end_of_the_connection);
     tcase_add_test(tests, connection_goes_on_after_a_stream);
     tcase_add_test(tests, slow_reader_costs_no_memory_and_hurts_nobody);
+    tcase_add_test(tests, probes_are_answered_between_the_pieces_of_streams);
     tcase_add_test(tests, reader_that_stops_is_cut);
     tcase_add_test(tests, reader_that_drips_is_cut);
     tcase_add_test(tests, readers_that_vanish_leave_nothing_behind);
