@@ -129,7 +129,8 @@ double job_attention_flops(const struct job *job)
     if (a->precision.on)
         flops *= 20;             /* each operation is several, and all is done four times */
     if (a->request->quantize.on) /* the exact result, and both once more to compare them */
-        flops = 4 * flops + quantize_flops(&a->quantized_k) + quantize_flops(&a->quantized_v);
+        flops =
+            4 * flops + quantize_flops(&a->quantized_k) + quantize_flops(&a->quantized_v) + attention_decode_flops(a);
     return flops;
 }
 

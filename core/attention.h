@@ -29,7 +29,8 @@ struct attention {
     bool packed;               /* output is [b][n][heads * d_v] */
     double scale;
     struct mask mask;
-    struct tensor q, k, v; /* rank 4, [b][H][n][d], [b][G][m][d], [b][G][m][e]: what enters the scores; last stride 1 */
+    struct tensor q, k, v; /* rank 4, [b][H][n][d], [b][G][m][d], [b][G][m][e]: what enters the scores; last stride 1; k
+                              and v without data where they are decoded by tiles: attention_keys, attention_values */
     bool
         scores_may_overflow; /* some number of the chain up to `biased` may be too large for the dtype: one whose ... */
     double sure_product;     /* ... max |q_i| max |k_j| is above this (overflow.h) */
@@ -94,6 +95,22 @@ size_t attention_block_scratch(const struct attention *a);
 void attention_block_run(const struct attention *a, size_t block, const struct attention_results *results,
                          void *scratch);
 
+/* Some keys of one key/value head. */
+struct attention_span {
+    size_t b, g, first, count;
+};
+
+/* Keys, and values, of a span: where they stand, or decoded into `room`. Rows are k.stride[2], and v.stride[2], numbers
+ * apart. A room for `count` keys has attention_keys_room bytes (0 where they stand anyway), at a multiple of
+ * ARENA_ALIGNMENT; the same for values. */
+size_t attention_keys_room(const struct attention *a, size_t count);
+size_t attention_values_room(const struct attention *a, size_t count);
+const void *attention_keys(const struct attention *a, struct attention_span span, void *room);
+const void *attention_values(const struct attention *a, struct attention_span span, void *room);
+
+/* Operations of all that decoding by tiles: of the run, and of every block of rows once. */
+double attention_decode_flops(const struct attention *a);
+
 /* Some keys of one query. */
 struct attention_terms {
     size_t b, h, i;
@@ -101,9 +118,11 @@ struct attention_terms {
 };
 
 /* The terms of row i: out[count][d_k] = q_it k_jt, and out[count][e] = weights[j] v_jt (0 where the weight is 0).
- * `weights` is row i of DROPPED where there is dropout, of WEIGHTS otherwise: of all keys. */
-void attention_products(const struct attention *a, struct attention_terms at, void *out);
-void attention_contributions(const struct attention *a, struct attention_terms at, const void *weights, void *out);
+ * `weights` is row i of DROPPED where there is dropout, of WEIGHTS otherwise: of all keys. The room is for one key, or
+ * one value. */
+void attention_products(const struct attention *a, struct attention_terms at, void *out, void *room);
+void attention_contributions(const struct attention *a, struct attention_terms at, const void *weights, void *out,
+                             void *room);
 
 /* Makes CONTRIBUTION_NORMS possible: a->norms [b][H][m] becomes the length of each value as head h sees it, through its
  * rows of w_o where there is one. */

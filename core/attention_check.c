@@ -127,15 +127,16 @@ static bool check_quantize(struct attention *a, struct error *err)
     bool good = true;
     if (!q->on)
         return true;
+    bool by_tile = !rows_are_small(a);
     if (a->request->variant == VARIANT_LINEAR)
         return error_set(err, ERROR_INVALID, "variant",
                          "quantize tells what a softmax makes of rounded scores; variant linear has none.");
     if (!q->k.on && !q->v.on)
         return error_set(err, ERROR_INVALID, "quantize", "Neither k nor v is given: there is nothing to quantise.");
     if (q->k.on && (good = quantize_check(q, &q->k, "quantize.k", a->keys, a->d_k, err)))
-        a->quantized_k = quantize_plan(q, &q->k, a->dtype, a->batch, a->kv_heads, a->keys, a->d_k);
+        a->quantized_k = quantize_plan(q, &q->k, a->dtype, a->batch, a->kv_heads, a->keys, a->d_k, by_tile);
     if (q->v.on && (good &= quantize_check(q, &q->v, "quantize.v", a->keys, a->d_v, err)))
-        a->quantized_v = quantize_plan(q, &q->v, a->dtype, a->batch, a->kv_heads, a->keys, a->d_v);
+        a->quantized_v = quantize_plan(q, &q->v, a->dtype, a->batch, a->kv_heads, a->keys, a->d_v, by_tile);
     return good;
 }
 

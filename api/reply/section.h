@@ -11,7 +11,7 @@
 
 enum section_source {
     SECTION_NONE,        /* no rows of numbers: the head, a document */
-    SECTION_VIEW,        /* numbers in memory: t.data */
+    SECTION_VIEW,        /* numbers in memory: t.data; without data they are decoded (attention_keys) */
     SECTION_BLOCKS,      /* a quantity, computed again block by block */
     SECTION_TERMS,       /* products or contributions, computed query by query */
     SECTION_BACK_BLOCKS, /* a gradient, computed again block by block */

@@ -26,7 +26,7 @@ size_t section_rows_block(const struct attention *a, size_t query)
 
 /* Of a block computed again: scratch, and the rows that it shows. */
 struct rooms {
-    size_t scratch, block, terms;
+    size_t scratch, block, terms, decoded;
 };
 
 static size_t align(size_t bytes)
@@ -67,14 +67,15 @@ static struct rooms measure(const struct section_rows *s)
     if (needs_block(s))
         rooms.block = align(attention_block(s->a, 0).count * row);
     if (terms)
-        rooms.terms = section_terms_keys(section, s->a) * array_width(&section->t) * dtype_size(s->a->dtype);
+        rooms.terms = align(section_terms_keys(section, s->a) * array_width(&section->t) * dtype_size(s->a->dtype));
+    rooms.decoded = attention_keys_room(s->a, 1) + attention_values_room(s->a, 1);
     return rooms;
 }
 
 size_t section_rows_room(const struct section_rows *s)
 {
     struct rooms rooms = measure(s);
-    return align(rooms.scratch + rooms.block + rooms.terms);
+    return align(rooms.scratch + rooms.block + rooms.terms + rooms.decoded);
 }
 
 static bool make_room(struct section_rows *s)
@@ -87,6 +88,7 @@ static bool make_room(struct section_rows *s)
         return false;
     s->block = s->room + rooms.scratch;
     s->terms = s->block + rooms.block;
+    s->decoded = s->terms + rooms.terms;
     return true;
 }
 
@@ -158,9 +160,9 @@ static const void *weights_row(struct section_rows *s, size_t query)
 static void compute_terms(struct section_rows *s, size_t query)
 {
     if (s->section->result->quantity == QUANTITY_CONTRIBUTIONS)
-        attention_contributions(s->a, s->kept, weights_row(s, query), s->terms);
+        attention_contributions(s->a, s->kept, weights_row(s, query), s->terms, s->decoded);
     else
-        attention_products(s->a, s->kept, s->terms);
+        attention_products(s->a, s->kept, s->terms, s->decoded);
 }
 
 static void compute_back_terms(struct section_rows *s, size_t query)
@@ -195,13 +197,27 @@ static const void *terms_row(struct section_rows *s, size_t row)
     return s->terms + (key - s->kept.first) * array_width(&s->section->t) * dtype_size(a->dtype);
 }
 
-/* --- what is in memory --- */
+/* --- what is in memory, or decoded --- */
+
+/* Row `row` of [b][g][m] of keys or values that are decoded by tiles. */
+static const void *decoded_row(struct section_rows *s, size_t row)
+{
+    const struct attention *a = s->a;
+    enum result_id id = s->section->id;
+    bool of_keys = id == RESULT_INPUTS_K || id == RESULT_QUANTIZED_K_DEQUANTIZED;
+    const struct attention_span span = {row / a->keys / a->kv_heads, row / a->keys % a->kv_heads, row % a->keys, 1};
+    if (!make_room(s))
+        return NULL;
+    return of_keys ? attention_keys(a, span, s->decoded) : attention_values(a, span, s->decoded);
+}
 
 /* A row of the strided view. */
 static const void *stored_row(struct section_rows *r, size_t row)
 {
     const struct section *s = r->section;
     size_t offset = 0;
+    if (!s->t.data)
+        return decoded_row(r, row);
     for (size_t a = s->t.rank > 0 ? s->t.rank - 1 : 0; a-- > 0; row /= s->t.shape[a])
         offset += row % s->t.shape[a] * s->t.stride[a];
     return (const char *)s->t.data + offset * dtype_size(s->t.dtype);

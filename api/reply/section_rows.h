@@ -20,6 +20,7 @@ struct section_rows {
     struct attention_rows at;    /* count 0: none */
     char *terms;
     struct attention_terms kept; /* whose these are; count 0: nobody's */
+    char *decoded;               /* a key or value that is decoded by tiles */
 };
 
 /* Bytes that reading takes at most. */

@@ -2,6 +2,8 @@
 #include "api/text/cache_text.h"
 
 #include "api/layout/text_table.h"
+#include "api/reply/section_rows.h"
+#include "api/writing/array.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,16 +53,19 @@ static void label_row(const struct section_table *p, const struct grid *g, size_
         s->t.rank == 0 ? AXIS_NONE : s->axes[g->columns > 1 && s->t.rank > 1 ? s->t.rank - 2 : s->t.rank - 1];
     if (s->t.rank > 1 && s->axes[s->t.rank - 2] == AXIS_KEY)
         axis = AXIS_KEY;
+    bool is_whole = s->id == RESULT_QUANTIZED_K_DEQUANTIZED || s->id == RESULT_QUANTIZED_V_DEQUANTIZED;
     if (axis == AXIS_KEY)
-        token_label_key(p->options, side_of(p, s)->first + row, out);
+        token_label_key(p->options, row + (is_whole ? 0 : side_of(p, s)->first), out);
     else if (axis == AXIS_SHARED_ROW)
         snprintf(out, TOKEN_LABEL_TEXT, "group %zu", row);
     else
         snprintf(out, TOKEN_LABEL_TEXT, "%s", "");
 }
 
-static void print_grid(const struct section_table *p, const struct grid *g)
+static bool print_grid(const struct section_table *p, const struct grid *g)
 {
+    struct section_rows rows = {.a = p->a, .section = g->s, .owner = p->out};
+    size_t width = array_width(&g->s->t);
     struct text_table table = {.shaded = p->shaded,
                                .ramp = RAMP_AROUND,
                                .indent = SECTION_TABLE_INDENT,
@@ -70,22 +75,29 @@ static void print_grid(const struct section_table *p, const struct grid *g)
     table.columns = least(g->columns, TEXT_TABLE_COLUMNS);
     table.all_columns = g->columns;
     table.column_noun = "numbers";
+    bool good = true;
     for (; table.rows < least(g->rows, SECTION_TABLE_ROWS); table.rows++) {
         label_row(p, g, table.rows, table.row[table.rows]);
-        for (size_t c = 0; c < table.columns; c++) {
+        for (size_t c = 0; good && c < table.columns; c++) {
             size_t at = g->start + table.rows * g->columns + c;
-            table.value[table.rows][c] = dtype_get(g->s->t.dtype, g->s->t.data, at);
+            const void *row = section_rows_row(&rows, at / width);
+            good = row != NULL;
+            table.value[table.rows][c] = row ? dtype_get(g->s->t.dtype, row, at % width) : 0;
             decimal_text_print(table.cell[table.rows][c], table.value[table.rows][c], decimals);
         }
     }
-    text_table_print(p->out, &table);
+    section_rows_close(&rows);
+    if (good)
+        text_table_print(p->out, &table);
+    return good;
 }
 
-void cache_text_head(const struct section_table *p)
+bool cache_text_head(const struct section_table *p)
 {
     const struct section_list *list = &p->reply->sections;
     size_t shared = p->a->heads / p->a->kv_heads;
-    for (size_t x = 1; x < list->count; x++) {
+    bool good = true;
+    for (size_t x = 1; good && x < list->count; x++) {
         const struct section *s = &list->at[x];
         bool once = s->result->axes[0] != AXIS_BATCH;
         if (s->result->part != PART_QUANTIZATION || s->source == SECTION_NONE || p->h % shared ||
@@ -93,9 +105,10 @@ void cache_text_head(const struct section_table *p)
             continue;
         const struct grid g = find_grid(p, s);
         section_table_title(p, s);
-        print_grid(p, &g);
+        good = print_grid(p, &g);
         buffer_string(p->out, "\n");
     }
+    return good;
 }
 
 /* --- the bill and the comparison --- */

@@ -5,8 +5,9 @@
 #include "api/text/section_table.h"
 
 /* The sections of `quantization` that belong to the head; its heads of queries share one of keys: the first shows it.
+ * False when there is no memory.
  */
-void cache_text_head(const struct section_table *table);
+bool cache_text_head(const struct section_table *table);
 
 /* The bill of both sides and the comparison with the exact result. With
  * `precision` the formats in place of the bill; nothing without either. */

@@ -4,6 +4,13 @@
 #include "api/numbers/decimal_text.h"
 #include "api/reply/section_rows.h"
 
+/* The key and the value that were looked at last. */
+struct query_rows {
+    struct attention_span key, value; /* count 0: none */
+    const void *k, *v;
+    char *k_room, *v_room;
+};
+
 enum quantity query_steps_mixing(const struct attention *a)
 {
     return attention_lacks(a, QUANTITY_DROPPED) ? QUANTITY_WEIGHTS : QUANTITY_DROPPED;
@@ -27,7 +34,7 @@ static double *widen(struct buffer *owner, enum dtype dtype, const void *values,
 size_t query_steps_room(const struct attention *a)
 {
     size_t rows = attention_block(a, 0).count;
-    size_t bytes = attention_block_scratch(a);
+    size_t bytes = attention_block_scratch(a) + attention_keys_room(a, 1) + attention_values_room(a, 1);
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
         if (is_read(a, x))
             bytes += attention_width(a, (enum quantity)x) *
@@ -52,6 +59,27 @@ static bool make_rooms(const struct query_steps *q, size_t rows, struct attentio
         good &= results->of[x] != NULL;
     }
     return good;
+}
+
+static bool make_query_rows(struct query_steps *q)
+{
+    struct query_rows *rows = buffer_lend(q->owner, sizeof *rows);
+    q->rows = rows;
+    if (!rows)
+        return false;
+    *rows = (struct query_rows){0};
+    rows->k_room = buffer_lend(q->owner, attention_keys_room(q->a, 1) + 1);
+    rows->v_room = buffer_lend(q->owner, attention_values_room(q->a, 1) + 1);
+    return rows->k_room && rows->v_room;
+}
+
+static void drop_query_rows(struct query_steps *q)
+{
+    if (q->rows) {
+        buffer_take_back(q->owner, q->rows->k_room);
+        buffer_take_back(q->owner, q->rows->v_room);
+    }
+    buffer_take_back(q->owner, q->rows);
 }
 
 static bool take_row(struct query_steps *q, const struct attention_results *results, size_t row)
@@ -84,8 +112,8 @@ bool query_steps_read(struct query_steps *q, const struct attention *a, size_t b
     struct attention_rows at = attention_block(a, block);
     struct attention_results results = {.of = {0}};
     *q = (struct query_steps){.a = a, .b = b, .h = h, .i = i, .owner = owner};
-    bool good =
-        make_rooms(q, at.count, &results) && run_block(q, block, &results) && take_row(q, &results, i - at.first);
+    bool good = make_query_rows(q) && make_rooms(q, at.count, &results) && run_block(q, block, &results) &&
+                take_row(q, &results, i - at.first);
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
         buffer_take_back(owner, results.of[x]);
     return good;
@@ -95,17 +123,13 @@ void query_steps_free(struct query_steps *q)
 {
     for (size_t x = 0; x < QUANTITY_COUNT; x++)
         buffer_take_back(q->owner, q->of[x]);
+    drop_query_rows(q);
     *q = (struct query_steps){0};
-}
-
-static double element(struct tensor t, size_t b, size_t h, size_t row, size_t column)
-{
-    return dtype_get(t.dtype, tensor_row(t, b, h, row), column);
 }
 
 double query_steps_q(const struct query_steps *q, size_t t)
 {
-    return element(q->a->q, q->b, q->h, q->i, t);
+    return dtype_get(q->a->dtype, tensor_row(q->a->q, q->b, q->h, q->i), t);
 }
 
 static size_t group(const struct query_steps *q)
@@ -115,12 +139,22 @@ static size_t group(const struct query_steps *q)
 
 double query_steps_k(const struct query_steps *q, size_t j, size_t t)
 {
-    return element(q->a->k, q->b, group(q), j, t);
+    struct query_rows *rows = q->rows;
+    if (rows->key.count == 0 || rows->key.first != j) {
+        rows->key = (struct attention_span){q->b, group(q), j, 1};
+        rows->k = attention_keys(q->a, rows->key, rows->k_room);
+    }
+    return dtype_get(q->a->dtype, rows->k, t);
 }
 
 double query_steps_v(const struct query_steps *q, size_t j, size_t t)
 {
-    return element(q->a->v, q->b, group(q), j, t);
+    struct query_rows *rows = q->rows;
+    if (rows->value.count == 0 || rows->value.first != j) {
+        rows->value = (struct attention_span){q->b, group(q), j, 1};
+        rows->v = attention_values(q->a, rows->value, rows->v_room);
+    }
+    return dtype_get(q->a->dtype, rows->v, t);
 }
 
 /* The weights as core wants them: in the dtype of the request. */
@@ -142,7 +176,8 @@ double *query_steps_contributions(const struct query_steps *q, size_t first, siz
     void *terms = buffer_lend(q->owner, count * a->d_v * dtype_size(a->dtype));
     double *wide = NULL;
     if (weights && terms) {
-        attention_contributions(a, at, weights, terms);
+        q->rows->value.count = 0;
+        attention_contributions(a, at, weights, terms, q->rows->v_room);
         wide = widen(q->owner, a->dtype, terms, count * a->d_v);
     }
     buffer_take_back(q->owner, weights);
@@ -156,7 +191,8 @@ double *query_steps_products(const struct query_steps *q, size_t j)
     void *terms = buffer_lend(q->owner, a->d_k * dtype_size(a->dtype));
     double *wide = NULL;
     if (terms) {
-        attention_products(a, (struct attention_terms){q->b, q->h, q->i, j, 1}, terms);
+        q->rows->key.count = 0;
+        attention_products(a, (struct attention_terms){q->b, q->h, q->i, j, 1}, terms, q->rows->k_room);
         wide = widen(q->owner, a->dtype, terms, a->d_k);
     }
     buffer_take_back(q->owner, terms);

@@ -13,7 +13,8 @@ struct query_steps {
     const struct attention *a;
     size_t b, h, i;
     double *of[QUANTITY_COUNT];
-    struct buffer *owner; /* the text that is written of it: lends all of it */
+    struct buffer *owner;    /* the text that is written of it: lends all of it */
+    struct query_rows *rows; /* keys and values that are decoded by tiles */
 };
 
 /* At most how many bytes reading one query takes, and its contributions besides. For a checked request. */

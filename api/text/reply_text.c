@@ -108,9 +108,8 @@ static void print_head_title(const struct section_table *p)
 static bool print_head(const struct section_table *p)
 {
     print_head_title(p);
-    bool good = print_part(p, PART_INPUTS);
-    cache_text_head(p);
-    if (find_section(p, RESULT_STEPS_SCORES))
+    bool good = print_part(p, PART_INPUTS) && cache_text_head(p);
+    if (good && find_section(p, RESULT_STEPS_SCORES))
         projection_text_inputs(p);
     good = good && tell_products(p) && print_part(p, PART_MASK) && print_part(p, PART_STEPS) && tile_blocks_write(p);
     if (good && !find_section(p, RESULT_STEPS_WEIGHTS))

@@ -53,7 +53,7 @@ bool compare_exact(const struct attention *a, struct attention *exact, struct ar
     exact->q = a->kept_q;
     exact->k = a->kept_k;
     exact->v = a->kept_v;
-    exact->quantized_k.side = exact->quantized_v.side = NULL;
+    exact->quantized_k = exact->quantized_v = (struct quantized){0};
     exact->precision.on = false;
     if (a->precision.on && !widen_request(exact, arena, err))
         return false;

@@ -1,8 +1,6 @@
-/* Encoding and decoding, token by token. */
+/* Encoding, token by token. */
 #include "core/cache/quantize.h"
 
-#include "core/cache/centroids.h"
-#include "core/cache/rotation.h"
 #include "core/tensor/format.h"
 #include "core/workspace.h"
 
@@ -11,13 +9,12 @@
 #include <string.h>
 
 #define ORTHOGONAL 1e-6
+#define FLOAT8_CODES 256
 
 /* What all heads of a side share. */
 struct coder {
     struct quantized *q;
-    struct tensor x; /* [b][g][m][d] */
-    struct rotation rotation, sketch;
-    struct centroids centroids;
+    double *largest; /* [b][g]: of what the codes of a head stand for */
     struct workspace scratch;
 };
 
@@ -37,14 +34,10 @@ struct head {
     size_t b, g;
     struct token token;
     struct shared *shared; /* one per scale */
+    void *decoded;         /* a token of the dtype */
 };
 
 /* --- numbers of a dtype --- */
-
-static double load(struct tensor t, size_t at)
-{
-    return t.dtype == DTYPE_FLOAT64 ? ((const double *)t.data)[at] : (double)((const float *)t.data)[at];
-}
 
 static void store(struct tensor t, size_t at, double value)
 {
@@ -67,29 +60,14 @@ static size_t before(const struct head *h, size_t per_head)
 /* The token, turned: y = R x. */
 static void read_token(const struct head *h, size_t j)
 {
-    const struct coder *c = h->coder;
-    size_t at = h->b * c->x.stride[0] + h->g * c->x.stride[1] + (c->q->first + j) * c->x.stride[2];
-    for (size_t t = 0; t < c->q->width; t++)
-        h->token.x[t] = load(c->x, at + t);
-    if (c->rotation.width)
-        rotation_apply(&c->rotation, h->token.x, h->token.y);
+    const struct quantized *q = h->coder->q;
+    const void *x = tensor_row(q->key.exact, h->b, h->g, q->first + j);
+    for (size_t t = 0; t < q->width; t++)
+        h->token.x[t] = dtype_get(q->key.exact.dtype, x, t);
+    if (q->key.rotation.width)
+        rotation_apply(&q->key.rotation, h->token.x, h->token.y);
     else
-        memcpy(h->token.y, h->token.x, c->q->width * sizeof *h->token.y);
-}
-
-/* x^ = factor R^T y^ */
-static void write_token(const struct head *h, size_t j, double factor)
-{
-    const struct coder *c = h->coder;
-    size_t d = c->q->width;
-    size_t at = before(h, c->q->tokens * d) + (c->q->first + j) * d;
-    const double *out = h->token.rounded;
-    if (c->rotation.width) {
-        rotation_undo(&c->rotation, h->token.rounded, h->token.x);
-        out = h->token.x;
-    }
-    for (size_t t = 0; t < d; t++)
-        store(c->q->dequantized, at + t, factor * out[t] + 0.0);
+        memcpy(h->token.y, h->token.x, q->width * sizeof *h->token.y);
 }
 
 static void write_code(const struct head *h, size_t j, size_t t, double code)
@@ -151,19 +129,13 @@ static void find_scale(const struct quantize_side *side, struct shared *s)
     }
 }
 
-/* The code of y; *rounded is what it stands for. */
-static double encode(const struct quantize_side *side, const struct shared *s, double y, double *rounded)
+static double encode(const struct quantize_side *side, const struct shared *s, double y)
 {
     double steps = s->scale > 0 ? (y - s->zero) / s->scale : 0;
     double most = largest_code(side);
-    if (side->method == QUANTIZE_FLOAT8_E4M3 || side->method == QUANTIZE_FLOAT8_E5M2) {
-        double small = format_round(format_of(side), steps);
-        *rounded = small * s->scale;
-        return format_code(format_of(side), small);
-    }
-    double code = fmin(fmax(nearbyint(steps), side->method == QUANTIZE_SYMMETRIC ? -most : 0), most);
-    *rounded = code * s->scale + s->zero;
-    return code;
+    if (side->method == QUANTIZE_FLOAT8_E4M3 || side->method == QUANTIZE_FLOAT8_E5M2)
+        return format_code(format_of(side), format_round(format_of(side), steps));
+    return fmin(fmax(nearbyint(steps), side->method == QUANTIZE_SYMMETRIC ? -most : 0), most);
 }
 
 static void write_scales(const struct head *h)
@@ -172,9 +144,9 @@ static void write_scales(const struct head *h)
     size_t count = scales_per_head(q);
     for (size_t x = 0; x < count; x++) {
         find_scale(q->side, &h->shared[x]);
-        store(q->scale, before(h, count) + x, h->shared[x].scale);
+        q->key.scale[before(h, count) + x] = h->shared[x].scale;
         if (q->zero.rank)
-            store(q->zero, before(h, count) + x, h->shared[x].zero);
+            q->key.zero[before(h, count) + x] = h->shared[x].zero;
     }
 }
 
@@ -192,63 +164,38 @@ static void run_scales(const struct head *h)
     for (size_t j = 0; j < q->count; j++) {
         read_token(h, j);
         for (size_t t = 0; t < q->width; t++)
-            write_code(h, j, t, encode(q->side, shared_by(h, j, t), h->token.y[t], &h->token.rounded[t]));
-        write_token(h, j, 1);
+            write_code(h, j, t, encode(q->side, shared_by(h, j, t), h->token.y[t]));
     }
 }
 
 /* --- turboquant --- */
 
-/* |x|; scaled where the sum of squares leaves the range. */
-static double norm_of(const double *x, size_t d)
-{
-    double sum = 0;
-    double largest = 0;
-    for (size_t t = 0; t < d; t++) {
-        sum += x[t] * x[t];
-        largest = fmax(largest, fabs(x[t]));
-    }
-    if (largest == 0 || (sum > 1e-290 && sum < HUGE_VAL))
-        return sqrt(sum);
-    sum = 0;
-    for (size_t t = 0; t < d; t++)
-        sum += (x[t] / largest) * (x[t] / largest);
-    return largest * sqrt(sum);
-}
-
-/* y^ += sqrt(pi / 2) / d gamma S^T sign(S r); returns gamma. `x` is free here. */
+/* The signs of S r, r = y - y^; returns |r|. `x` is free here. */
 static double sketch(const struct head *h, size_t j)
 {
-    const struct coder *c = h->coder;
+    const struct quantized *q = h->coder->q;
     const struct token *k = &h->token;
-    size_t d = c->q->width;
+    size_t d = q->width;
     for (size_t t = 0; t < d; t++)
         k->residual[t] = k->y[t] - k->rounded[t];
-    double gamma = norm_of(k->residual, d);
-    double factor = sqrt(acos(0)) / (double)d * gamma; /* acos(0) is pi / 2 */
-    rotation_apply(&c->sketch, k->residual, k->x);
-    for (size_t t = 0; t < d; t++) {
-        k->x[t] = k->x[t] < 0 ? -1 : 1;
-        store(c->q->sign, before(h, c->q->count * d) + j * d + t, k->x[t]);
-    }
-    rotation_undo(&c->sketch, k->x, k->residual);
+    rotation_apply(&q->key.sketch, k->residual, k->x);
     for (size_t t = 0; t < d; t++)
-        k->rounded[t] += factor * k->residual[t];
-    return gamma;
+        store(q->sign, before(h, q->count * d) + j * d + t, k->x[t] < 0 ? -1 : 1);
+    return rotation_norm(k->residual, d);
 }
 
 static void round_direction(const struct head *h, size_t j, double norm)
 {
-    const struct coder *c = h->coder;
+    const struct quantized *q = h->coder->q;
     const struct token *k = &h->token;
-    size_t d = c->q->width;
+    size_t d = q->width;
     for (size_t t = 0; t < d; t++) {
         k->y[t] = norm > 0 ? k->y[t] / norm : 0;
-        size_t code = centroids_code(&c->centroids, k->y[t]);
-        k->rounded[t] = c->centroids.level[code];
+        size_t code = centroids_code(&q->key.centroids, k->y[t]);
+        k->rounded[t] = q->key.centroids.level[code];
         write_code(h, j, t, (double)code);
     }
-    double length = c->q->side->renormalize ? norm_of(k->rounded, d) : 1;
+    double length = q->side->renormalize ? rotation_norm(k->rounded, d) : 1;
     for (size_t t = 0; length > 0 && t < d; t++)
         k->rounded[t] /= length;
 }
@@ -257,32 +204,36 @@ static void run_turboquant(const struct head *h)
 {
     const struct quantized *q = h->coder->q;
     for (size_t j = 0; j < q->count; j++) {
+        size_t at = before(h, q->count) + j;
         read_token(h, j);
-        double norm = norm_of(h->token.x, q->width);
-        round_direction(h, j, norm);
-        store(q->norm, before(h, q->count) + j, norm);
+        q->key.norm[at] = rotation_norm(h->token.x, q->width);
+        round_direction(h, j, q->key.norm[at]);
         if (q->sign.rank)
-            store(q->residual_norm, before(h, q->count) + j, sketch(h, j));
-        write_token(h, j, norm);
+            q->key.residual_norm[at] = sketch(h, j);
     }
 }
 
 /* --- heads --- */
 
-static void copy_kept(const struct head *h)
+/* What the codes stand for: kept where it is not decoded by tiles, its largest number in any case. */
+static void decode(const struct head *h)
 {
-    const struct coder *c = h->coder;
-    const struct quantized *q = c->q;
+    const struct quantized *q = h->coder->q;
+    double largest = 0;
     for (size_t j = 0; j < q->tokens; j++) {
-        size_t from = h->b * c->x.stride[0] + h->g * c->x.stride[1] + j * c->x.stride[2];
-        for (size_t t = 0; (j < q->first || j >= q->first + q->count) && t < q->width; t++)
-            store(q->dequantized, before(h, q->tokens * q->width) + j * q->width + t, load(c->x, from + t));
+        void *row = q->by_tile ? h->decoded : tensor_row(q->dequantized, h->b, h->g, j);
+        quantize_decode(q, (struct quantized_rows){h->b, h->g, j, 1}, row, h->token.x);
+        for (size_t t = 0; t < q->width; t++) {
+            double size = fabs(dtype_get(q->dequantized.dtype, row, t));
+            largest = isnan(size) ? HUGE_VAL : fmax(largest, size);
+        }
     }
+    h->coder->largest[before(h, 1)] = largest;
 }
 
 static size_t rooms_size(const struct quantized *q)
 {
-    size_t rooms = 4 * q->width * sizeof(double);
+    size_t rooms = 5 * q->width * sizeof(double);
     return rooms + (ARENA_ALIGNMENT - rooms % ARENA_ALIGNMENT) % ARENA_ALIGNMENT;
 }
 
@@ -299,12 +250,13 @@ static void run_head(void *context, size_t index, size_t slot)
     char *scratch = workspace_piece(&c->scratch, slot);
     double *rooms = (double *)(void *)scratch;
     h.token = (struct token){rooms, rooms + d, rooms + 2 * d, rooms + 3 * d};
+    h.decoded = rooms + 4 * d;
     h.shared = (void *)(scratch + rooms_size(c->q));
     if (c->q->side->method == QUANTIZE_TURBOQUANT)
         run_turboquant(&h);
     else
         run_scales(&h);
-    copy_kept(&h);
+    decode(&h);
 }
 
 /* --- the side --- */
@@ -316,29 +268,47 @@ static bool make_room(struct tensor *t, struct arena *arena, struct error *err)
     return !t->rank || t->data;
 }
 
+/* The figures of a tensor as doubles: the tensor itself, where that is what it holds. */
+static bool make_figures(struct tensor t, double **figures, struct arena *arena, struct error *err)
+{
+    if (!t.rank)
+        return true;
+    *figures = t.dtype == DTYPE_FLOAT64 ? t.data : arena_calloc(arena, tensor_count(t), sizeof **figures, err);
+    return *figures != NULL;
+}
+
+static void show_figures(struct tensor t, const double *figures)
+{
+    for (size_t x = 0; t.rank && t.data != figures && x < tensor_count(t); x++)
+        store(t, x, figures[x]);
+}
+
 static bool make_rooms(struct quantized *q, struct arena *arena, struct error *err)
 {
     struct tensor *const all[] = {&q->codes, &q->scale,       &q->zero,     &q->norm,  &q->residual_norm,
                                   &q->sign,  &q->dequantized, &q->rotation, &q->sketch};
+    struct quantize_key *key = &q->key;
     bool good = true;
     for (size_t x = 0; good && x < sizeof all / sizeof *all; x++)
-        good = make_room(all[x], arena, err);
-    return good;
+        good = (all[x] == &q->dequantized && q->by_tile) || make_room(all[x], arena, err);
+    return good && make_figures(q->scale, &key->scale, arena, err) && make_figures(q->zero, &key->zero, arena, err) &&
+           make_figures(q->norm, &key->norm, arena, err) &&
+           make_figures(q->residual_norm, &key->residual_norm, arena, err);
 }
 
-static bool take_rotation(struct coder *c, const char *name, struct arena *arena, struct error *err)
+static bool take_rotation(struct quantized *q, const char *name, struct arena *arena, struct error *err)
 {
-    struct tensor given = c->q->side->rotation.given;
-    size_t d = c->q->width;
+    struct tensor given = q->side->rotation.given;
+    size_t d = q->width;
     double *rows = arena_calloc(arena, d * d, sizeof *rows, err);
     char member[64];
     if (!rows)
         return false;
     for (size_t x = 0; x < d * d; x++)
-        rows[x] = load(given, x);
-    rotation_given(&c->rotation, rows);
+        rows[x] = dtype_get(given.dtype, given.data, x);
+    rotation_given(&q->key.rotation, rows);
     arena_drop(arena, rows);
-    double defect = rotation_defect(&c->rotation);
+    double defect = rotation_defect(&q->key.rotation);
     snprintf(member, sizeof member, "%s.rotation", name);
     return defect <= ORTHOGONAL ||
            error_set(err, ERROR_INVALID, member,
@@ -352,49 +322,66 @@ static void show(struct tensor t, const struct rotation *r)
         store(t, x, r->rows[x]);
 }
 
-static bool make_rotations(struct coder *c, const char *name, struct arena *arena, struct error *err)
+static bool make_rotations(struct quantized *q, const char *name, struct arena *arena, struct error *err)
 {
-    const struct quantize_side *side = c->q->side;
+    const struct quantize_side *side = q->side;
+    struct rotation *rotation = &q->key.rotation;
     struct normal normal = {(uint64_t)side->seed};
-    bool good = c->q->rotation_kind == QUANTIZE_PLAIN || rotation_new(&c->rotation, c->q->width, arena, err);
-    if (good && c->q->rotation_kind == QUANTIZE_HADAMARD)
-        rotation_hadamard(&c->rotation, &normal);
-    if (good && c->q->rotation_kind == QUANTIZE_RANDOM)
-        good = rotation_random(&c->rotation, &normal, arena, err);
-    if (good && c->q->rotation_kind == QUANTIZE_GIVEN)
-        good = take_rotation(c, name, arena, err);
-    if (good && side->qjl && (good = rotation_new(&c->sketch, c->q->width, arena, err)))
-        rotation_sketch(&c->sketch, &normal);
+    bool good = q->rotation_kind == QUANTIZE_PLAIN || rotation_new(rotation, q->width, arena, err);
+    if (good && q->rotation_kind == QUANTIZE_HADAMARD)
+        rotation_hadamard(rotation, &normal);
+    if (good && q->rotation_kind == QUANTIZE_RANDOM)
+        good = rotation_random(rotation, &normal, arena, err);
+    if (good && q->rotation_kind == QUANTIZE_GIVEN)
+        good = take_rotation(q, name, arena, err);
+    if (good && side->qjl && (good = rotation_new(&q->key.sketch, q->width, arena, err)))
+        rotation_sketch(&q->key.sketch, &normal);
     if (good) {
-        show(c->q->rotation, &c->rotation);
-        show(c->q->sketch, &c->sketch);
+        show(q->rotation, rotation);
+        show(q->sketch, &q->key.sketch);
     }
     return good;
 }
 
-static void drop_rotation(struct rotation *r, struct arena *arena)
+/* What the codes of one number stand for, where that is not plain. */
+static bool make_levels(struct quantized *q, struct arena *arena, struct error *err)
 {
-    if (r->rows)
-        arena_drop(arena, r->rows);
-    if (r->columns)
-        arena_drop(arena, r->columns);
+    const struct quantize_side *side = q->side;
+    struct quantize_key *key = &q->key;
+    if (side->method == QUANTIZE_TURBOQUANT)
+        key->centroids = side->exact_centroids ? centroids_exact(side->bits - side->qjl, q->width)
+                                               : centroids_normal(side->bits - side->qjl, q->width);
+    if (side->method != QUANTIZE_FLOAT8_E4M3 && side->method != QUANTIZE_FLOAT8_E5M2)
+        return true;
+    key->value = arena_calloc(arena, FLOAT8_CODES, sizeof *key->value, err);
+    for (size_t code = 0; key->value && code < FLOAT8_CODES; code++)
+        key->value[code] = format_value(format_of(side), (unsigned char)code);
+    return key->value != NULL;
+}
+
+static void run_heads(struct coder *coder, struct pool *pool)
+{
+    struct quantized *q = coder->q;
+    pool_run_few(pool, coder->scratch.slots, q->batch * q->heads, run_head, coder);
+    for (size_t head = 0; head < q->batch * q->heads; head++)
+        q->largest = fmax(q->largest, coder->largest[head]);
+    show_figures(q->scale, q->key.scale);
+    show_figures(q->zero, q->key.zero);
+    show_figures(q->norm, q->key.norm);
+    show_figures(q->residual_norm, q->key.residual_norm);
 }
 
 bool quantize_run(struct quantized *q, struct tensor x, const char *name, struct arena *arena, struct pool *pool,
                   struct error *err)
 {
-    struct coder coder = {.q = q, .x = x};
-    const struct quantize_side *side = q->side;
-    if (side->method == QUANTIZE_TURBOQUANT)
-        coder.centroids = side->exact_centroids ? centroids_exact(side->bits - side->qjl, q->width)
-                                                : centroids_normal(side->bits - side->qjl, q->width);
-    if (!make_rooms(q, arena, err) || !make_rotations(&coder, name, arena, err))
+    struct coder coder = {.q = q};
+    q->key = (struct quantize_key){.exact = x};
+    coder.largest = arena_calloc(arena, q->batch * q->heads, sizeof *coder.largest, err);
+    if (!coder.largest || !make_rooms(q, arena, err) || !make_levels(q, arena, err) ||
+        !make_rotations(q, name, arena, err) ||
+        !workspace_open(&coder.scratch, scratch_size(q), q->batch * q->heads, pool, arena, err))
         return false;
-    if (!workspace_open(&coder.scratch, scratch_size(q), q->batch * q->heads, pool, arena, err))
-        return false;
-    pool_run_few(pool, coder.scratch.slots, q->batch * q->heads, run_head, &coder);
+    run_heads(&coder, pool);
     workspace_close(&coder.scratch, arena);
-    drop_rotation(&coder.rotation, arena);
-    drop_rotation(&coder.sketch, arena);
     return true;
 }

@@ -9,6 +9,8 @@
 #ifndef CORE_CACHE_QUANTIZE_H
 #define CORE_CACHE_QUANTIZE_H
 
+#include "core/cache/centroids.h"
+#include "core/cache/rotation.h"
 #include "core/tensor/arena.h"
 #include "core/tensor/pool.h"
 #include "core/tensor/tensor.h"
@@ -68,6 +70,15 @@ struct quantize_request {
     int64_t keep_first, keep_last; /* tokens that stay exact */
 };
 
+/* What decoding takes besides codes and signs: scales and norms as doubles, in the order of their tensors. */
+struct quantize_key {
+    struct tensor exact; /* the numbers as they were, [b][g][m][d] */
+    struct rotation rotation, sketch;
+    struct centroids centroids;
+    double *value; /* of each byte of a float8 format */
+    double *scale, *zero, *norm, *residual_norm;
+};
+
 /* One side, done. The tensors have the axes [b][g] of the numbers first, but for rotation and sketch [d][d]; what a
  * method has not is absent (rank 0). m' tokens from `first` on are quantised. */
 struct quantized {
@@ -81,26 +92,41 @@ struct quantized {
     struct tensor norm;         /* [m'] */
     struct tensor residual_norm;
     struct tensor sign;        /* [m'][d], int16: 1 or -1 */
-    struct tensor dequantized; /* [m][d], the kept tokens as they are */
+    struct tensor dequantized; /* [m][d], the kept tokens as they are; without data where it is decoded by tiles */
     struct tensor rotation, sketch;
-    double bits; /* of the side in all; a scale, zero, norm or kept number counts 16 */
+    double bits;    /* of the side in all; a scale, zero, norm or kept number counts 16 */
+    bool by_tile;   /* never dequantised as a whole */
+    double largest; /* of all |dequantized| */
+    struct quantize_key key;
 };
 
 /* Refuses what does not fit the method or [batch][heads][tokens][width]; `name` is the side's, "quantize.k". */
 bool quantize_check(const struct quantize_request *request, const struct quantize_side *side, const char *name,
                     size_t tokens, size_t width, struct error *err);
 
-/* The shapes and the bill of a checked side of numbers of `dtype`; no data. */
+/* The shapes and the bill of a checked side of numbers of `dtype`; no data. By tiles: quantize_decode is asked for the
+ * rows as they are needed. */
 struct quantized quantize_plan(const struct quantize_request *request, const struct quantize_side *side,
-                               enum dtype dtype, size_t batch, size_t heads, size_t tokens, size_t width);
+                               enum dtype dtype, size_t batch, size_t heads, size_t tokens, size_t width, bool by_tile);
 
-/* Numbers that it holds, and operations that it takes. */
+/* Numbers that it holds, operations that it takes, and those that decoding all of it once takes. */
 double quantize_numbers(const struct quantized *quantized);
 double quantize_flops(const struct quantized *quantized);
+double quantize_decode_flops(const struct quantized *quantized);
 
 /* Fills a plan from x [batch][heads][tokens][width]; memory from the arena. ERROR_INVALID for a given rotation that is
- * not orthogonal. */
+ * not orthogonal. x has to stay. */
 bool quantize_run(struct quantized *quantized, struct tensor x, const char *name, struct arena *arena,
                   struct pool *pool, struct error *err);
+
+/* Some tokens of one head. */
+struct quantized_rows {
+    size_t b, g, first, count;
+};
+
+/* What the codes stand for, [count][width] of the dtype; kept tokens as they are. The room holds quantize_room
+ * doubles. The same row has the same bits whenever it is asked for. */
+size_t quantize_room(const struct quantized *quantized);
+void quantize_decode(const struct quantized *quantized, struct quantized_rows at, void *out, double *room);
 
 #endif

@@ -196,9 +196,10 @@ static double count_bits(const struct quantized *q)
 }
 
 struct quantized quantize_plan(const struct quantize_request *r, const struct quantize_side *s, enum dtype dtype,
-                               size_t batch, size_t heads, size_t tokens, size_t width)
+                               size_t batch, size_t heads, size_t tokens, size_t width, bool by_tile)
 {
-    struct quantized q = {.side = s, .batch = batch, .heads = heads, .tokens = tokens, .width = width};
+    struct quantized q = {
+        .side = s, .batch = batch, .heads = heads, .tokens = tokens, .width = width, .by_tile = by_tile};
     const size_t square[2] = {width, width};
     q.axis = axis_of(r, s);
     q.rotation_kind = rotation_of(s);
@@ -223,22 +224,36 @@ struct quantized quantize_plan(const struct quantize_request *r, const struct qu
 
 double quantize_numbers(const struct quantized *q)
 {
-    const struct tensor held[] = {q->codes, q->scale,       q->zero,     q->norm,  q->residual_norm,
-                                  q->sign,  q->dequantized, q->rotation, q->sketch};
-    double working = q->rotation.rank ? 2 * numbers_of(q->rotation) : 0; /* in double, and by columns */
-    double sum = working + (q->sketch.rank ? 2 * numbers_of(q->sketch) : 0);
+    const struct tensor held[] = {q->codes, q->sign, q->rotation, q->sketch};
+    const struct tensor figures[] = {q->scale, q->zero, q->norm, q->residual_norm};
+    double wide = q->dequantized.dtype == DTYPE_FLOAT64 ? 1 : 2; /* a double is two numbers of the dtype */
+    double sum = q->by_tile ? 0 : numbers_of(q->dequantized);
+    sum += wide * 2 * (numbers_of(q->rotation) + numbers_of(q->sketch)); /* by rows and by columns */
     for (size_t x = 0; x < sizeof held / sizeof *held; x++)
         sum += numbers_of(held[x]);
+    for (size_t x = 0; x < sizeof figures / sizeof *figures; x++)
+        sum += numbers_of(figures[x]) * (wide > 1 ? 1 + wide : 1);
     return sum;
+}
+
+static double count_tokens(const struct quantized *q)
+{
+    return (double)q->batch * (double)q->heads * (double)q->count;
 }
 
 /* A rotation turns every token to and fro, twice to where scales are found first; making one takes about 8/3 d^3. */
 double quantize_flops(const struct quantized *q)
 {
     double d = (double)q->width;
-    double tokens = (double)q->batch * (double)q->heads * (double)q->count;
     double per_token = 20 * d;
     per_token += q->rotation.rank ? 6 * d * d : 0;
     per_token += q->sketch.rank ? 4 * d * d : 0;
-    return tokens * per_token + (q->rotation.rank ? 3 * d * d * d : 0);
+    return count_tokens(q) * per_token + (q->rotation.rank ? 3 * d * d * d : 0);
+}
+
+double quantize_decode_flops(const struct quantized *q)
+{
+    double d = (double)q->width;
+    double turns = (double)(q->rotation.rank > 0) + (double)(q->sketch.rank > 0);
+    return count_tokens(q) * (3 * d + turns * 2 * d * d);
 }

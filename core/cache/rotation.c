@@ -115,6 +115,22 @@ double rotation_defect(const struct rotation *r)
     return worst;
 }
 
+double rotation_norm(const double *x, size_t d)
+{
+    double sum = 0;
+    double largest = 0;
+    for (size_t t = 0; t < d; t++) {
+        sum += x[t] * x[t];
+        largest = fmax(largest, fabs(x[t]));
+    }
+    if (largest == 0 || (sum > 1e-290 && sum < HUGE_VAL))
+        return sqrt(sum);
+    sum = 0;
+    for (size_t t = 0; t < d; t++)
+        sum += (x[t] / largest) * (x[t] / largest);
+    return largest * sqrt(sum);
+}
+
 static void combine(const double *rows, size_t d, const double *factors, double *out)
 {
     memset(out, 0, d * sizeof *out);

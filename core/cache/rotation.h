@@ -31,6 +31,9 @@ void rotation_sketch(struct rotation *sketch, struct normal *normal);
 /* max |R R^T - I| */
 double rotation_defect(const struct rotation *rotation);
 
+/* |x|; scaled where the sum of squares leaves the range. */
+double rotation_norm(const double *x, size_t width);
+
 /* y = R x and x = R^T y; every sum runs in rising order of the features. */
 void rotation_apply(const struct rotation *rotation, const double *x, double *y);
 void rotation_undo(const struct rotation *rotation, const double *y, double *x);

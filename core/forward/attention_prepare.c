@@ -155,16 +155,15 @@ bool attention_prepare(struct attention *a, struct arena *arena, struct pool *po
 
 /* --- heads apart --- */
 
-/* Value j as head h returns it: through its rows of w_o, or as it is. */
-static double output_norm(const struct attention *a, size_t b, size_t h, size_t j)
+/* Value v as head h returns it: through its rows of w_o, or as it is. */
+static double output_norm(const struct attention *a, size_t h, const void *v)
 {
     const struct tensor w = a->request->w_o;
-    size_t v = b * a->v.stride[0] + h / (a->heads / a->kv_heads) * a->v.stride[1] + j * a->v.stride[2];
     double squares = 0;
     for (size_t o = 0; o < (w.data ? w.shape[1] : a->d_v); o++) {
-        double y = w.data ? 0 : dtype_get(a->dtype, a->v.data, v + o);
+        double y = w.data ? 0 : dtype_get(a->dtype, v, o);
         for (size_t t = 0; w.data && t < a->d_v; t++)
-            y += dtype_get(a->dtype, a->v.data, v + t) * dtype_get(a->dtype, w.data, (h * a->d_v + t) * w.shape[1] + o);
+            y += dtype_get(a->dtype, v, t) * dtype_get(a->dtype, w.data, (h * a->d_v + t) * w.shape[1] + o);
         squares += y * y;
     }
     return sqrt(squares);
@@ -174,10 +173,16 @@ bool attention_norms(struct attention *a, struct arena *arena, struct error *err
 {
     size_t count = a->batch * a->heads * a->keys;
     double *norms = arena_calloc(arena, count, sizeof *norms, err);
-    for (size_t x = 0; norms && x < count; x++)
-        norms[x] = output_norm(a, x / a->keys / a->heads, x / a->keys % a->heads, x % a->keys);
+    void *room = norms ? arena_alloc(arena, attention_values_room(a, 1), err) : NULL;
+    for (size_t x = 0; room && x < count; x++) {
+        size_t h = x / a->keys % a->heads;
+        struct attention_span span = {x / a->keys / a->heads, h / (a->heads / a->kv_heads), x % a->keys, 1};
+        norms[x] = output_norm(a, h, attention_values(a, span, room));
+    }
+    if (room)
+        arena_drop(arena, room);
     a->norms = norms;
-    return norms != NULL;
+    return room != NULL;
 }
 
 void attention_head_outputs(const struct attention *a, const void *merged, void *out)

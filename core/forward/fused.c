@@ -64,5 +64,6 @@ size_t fused_scratch(const struct attention *a)
     size_t rows = own ? SIMD_PRODUCT_ROWS : rows_per_task(a);
     size_t cells = rows * FUSED_KEYS;
     return rows_align(cells * dtype_size(a->dtype)) + rows_align(cells) + rows_align(rows * sizeof(struct mask_span)) +
-           (own ? FUSED_KEYS * a->d_k * sizeof(float) : 0);
+           (own ? FUSED_KEYS * a->d_k * sizeof(float) : 0) + attention_keys_room(a, FUSED_KEYS) +
+           attention_values_room(a, FUSED_KEYS);
 }

@@ -53,6 +53,11 @@ static double find_size(struct tensor t, struct pool *pool)
     return largest;
 }
 
+static double find_size_of_side(struct tensor t, const struct quantized *side, struct pool *pool)
+{
+    return t.data ? find_size(t, pool) : side->largest;
+}
+
 /* Positions are 64-bit integers, their distances below 2^64. */
 static double bound_alibi(const struct attention *a)
 {
@@ -66,10 +71,10 @@ void overflow_foresee(struct attention *a, struct pool *pool)
 {
     const struct attention_request *r = a->request;
     double limit = find_limit(a->dtype);
-    double product = find_size(a->q, pool) * find_size(a->k, pool);
+    double product = find_size(a->q, pool) * find_size_of_side(a->k, &a->quantized_k, pool);
     a->sure_product = limit / (double)a->d_k / fmax(1, fabs(a->scale));
     a->scores_may_overflow = !(product <= a->sure_product && bound_alibi(a) <= limit);
     a->sure_term = limit / (double)a->keys;
     double weights = r->variant == VARIANT_LINEAR ? product * (double)a->d_k * fabs(a->scale) : 1 / (1 - r->dropout_p);
-    a->output_may_overflow = !(weights * find_size(a->v, pool) <= a->sure_term);
+    a->output_may_overflow = !(weights * find_size_of_side(a->v, &a->quantized_v, pool) <= a->sure_term);
 }

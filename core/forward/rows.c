@@ -1,6 +1,7 @@
 /* What the pipeline needs besides its arithmetic type. */
 #include "core/forward/rows.h"
 
+#include "core/simd/simd.h"
 #include "core/tensor/normal.h"
 
 bool rows_are_small(const struct attention *a)
@@ -22,11 +23,21 @@ static size_t emulation_scratch(const struct attention *a)
     return a->precision.on ? rows_align(terms * sizeof(double)) + 2 * rows_align(a->keys * sizeof(double)) : 0;
 }
 
+/* Keys or values of a part, one after the other, and the scores of the part. */
+static size_t decoding_scratch(const struct attention *a)
+{
+    size_t k = attention_keys_room(a, SIMD_ROW);
+    size_t v = attention_values_room(a, SIMD_ROW);
+    size_t scores = k ? rows_align(attention_block(a, 0).count * SIMD_ROW * dtype_size(a->dtype)) : 0;
+    return (k > v ? k : v) + scores;
+}
+
 size_t rows_scratch(const struct attention *a)
 {
     size_t count = attention_block(a, 0).count;
     return rows_align(count * a->keys * dtype_size(a->dtype)) + rows_align(count * a->d_v * sizeof(double)) +
-           rows_align(count * a->d_v * dtype_size(a->dtype)) + rows_align(a->keys) + emulation_scratch(a);
+           rows_align(count * a->d_v * dtype_size(a->dtype)) + rows_align(a->keys) + emulation_scratch(a) +
+           decoding_scratch(a);
 }
 
 void rows_run(const struct rows *rows, void *scratch)

@@ -66,3 +66,16 @@ unsigned char format_code(enum format format, double x)
     unsigned exponent = (unsigned)(place + kept - formats[format].least); /* 0 for the lowest normal ones too */
     return (unsigned char)(sign + (exponent << kept) + significand);
 }
+
+double format_value(enum format format, unsigned char code)
+{
+    const int kept = formats[format].bits - 1;
+    unsigned exponent = (code & 127U) >> kept;
+    unsigned significand = code & ((1U << kept) - 1);
+    if (exponent > 0) {
+        significand += 1U << kept;
+        exponent--;
+    }
+    double size = ldexp(significand, (int)exponent - kept + formats[format].least);
+    return code & 128 ? -size : size;
+}

@@ -38,4 +38,7 @@ double format_round(enum format format, double x);
 /* The byte of a number that a float8 format holds, its sign in the top bit: a negative zero is 128. */
 unsigned char format_code(enum format format, double x);
 
+/* The number of such a byte; those that stand for none are not asked for. */
+double format_value(enum format format, unsigned char code);
+
 #endif

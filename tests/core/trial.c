@@ -157,8 +157,9 @@ static void fill_terms(struct trial *trial)
         for (size_t h = 0; h < a->heads; h++) {
             for (size_t i = 0; i < a->queries; i++, row++) {
                 const struct attention_terms at = {b, h, i, 0, a->keys};
-                attention_products(a, at, products + row * a->keys * a->d_k * size);
-                attention_contributions(a, at, weights + row * a->keys * size, terms + row * a->keys * a->d_v * size);
+                attention_products(a, at, products + row * a->keys * a->d_k * size, NULL);
+                attention_contributions(a, at, weights + row * a->keys * size, terms + row * a->keys * a->d_v * size,
+                                        NULL);
             }
         }
     }

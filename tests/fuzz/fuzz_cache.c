@@ -54,7 +54,7 @@ static void run(const struct quantize_request *r, struct tensor x, struct arena 
         demand(err.code == ERROR_INVALID && err.faults[0].text[0]);
         return;
     }
-    struct quantized q = quantize_plan(r, &r->k, x.dtype, shape[0], shape[1], shape[2], shape[3]);
+    struct quantized q = quantize_plan(r, &r->k, x.dtype, shape[0], shape[1], shape[2], shape[3], false);
     demand(q.bits > 0 && quantize_numbers(&q) > 0 && quantize_flops(&q) > 0);
     if (quantize_run(&q, x, "quantize.k", arena, NULL, &err))
         check_codes(&q);
