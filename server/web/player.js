@@ -5,6 +5,10 @@ import { pictureOf } from "./picture.js";
 import { WORDS, sayText } from "./words.js";
 
 const SIZE = 40;
+/** Time to read a step, when the steps go on by themselves. */
+const READ = 4000;
+/** A triangle, and two bars. */
+const ICONS = { play: "M3 2l11 6-11 6z", pause: "M3 2h4v12H3zM9 2h4v12H9z" };
 
 /** @param {Step} step */
 export const wordOf = (step) => WORDS.steps[/** @type {"start"} */ (step.id)];
@@ -19,16 +23,39 @@ function small(picture) {
 
 /** @param {Store} store */
 export function makePlayer(store) {
-  const rail = byId("rail"), back = byId("back"), next = byId("next"), slider = /** @type {HTMLInputElement} */ (byId("scrub")), at = byId("at");
+  const rail = byId("rail"), back = byId("back"), next = byId("next"), play = byId("play"), slider = /** @type {HTMLInputElement} */ (byId("scrub")), at = byId("at");
   /** @type {{step: Step, button: HTMLButtonElement, canvas: HTMLCanvasElement}[]} */
   let stops = [];
   /** @type {Step[]} */
-  let steps = [], fits = false;
+  let steps = [], fits = false, playing = 0;
   const measure = new ResizeObserver(() => { fits = rail.scrollWidth <= rail.clientWidth; });
 
   const index = () => Math.max(0, steps.findIndex((step) => step.id === store.get().step));
   /** @param {number} to */
-  const go = (to) => store.set({ step: steps[Math.min(steps.length - 1, Math.max(0, to))].id });
+  const show = (to) => store.set({ step: steps[Math.min(steps.length - 1, Math.max(0, to))].id });
+  /** Whoever chooses a step ends the playing. @param {number} to */
+  const go = (to) => { run(false); show(to); };
+
+  /** @param {boolean} on */
+  function run(on) {
+    clearInterval(playing);
+    playing = on ? window.setInterval(advance, READ) : 0;
+    dress(play, { "aria-label": on ? WORDS.player.pause : WORDS.player.play });
+    play.querySelector("path")?.setAttribute("d", on ? ICONS.pause : ICONS.play);
+  }
+
+  function advance() {
+    const last = index() + 1 >= steps.length - 1;
+    if (!byId("stage").hidden) show(index() + 1);
+    if (last || byId("stage").hidden) run(false);
+  }
+
+  play.addEventListener("click", () => {
+    if (playing) { run(false); return; }
+    run(true);
+    if (index() + 1 < steps.length) advance(); else show(0);
+  });
+  run(false);
 
   back.addEventListener("click", () => go(index() - 1));
   next.addEventListener("click", () => go(index() + 1 < steps.length ? index() + 1 : 0));
@@ -46,7 +73,7 @@ export function makePlayer(store) {
     steps = now;
     stops = now.map((step) => {
       const canvas = el("canvas", { "aria-hidden": "true" });
-      return { step, canvas, button: el("button", { type: "button", onclick: () => store.set({ step: step.id }) }, canvas, el("span", {}, wordOf(step).word)) };
+      return { step, canvas, button: el("button", { type: "button", onclick: () => go(now.indexOf(step)) }, canvas, el("span", {}, wordOf(step).word)) };
     });
     rail.replaceChildren(...stops.map(({ button }) => el("li", {}, button)));
     dress(slider, { max: steps.length });
@@ -56,7 +83,7 @@ export function makePlayer(store) {
   }
 
   /** @param {HTMLElement} button  into sight, without moving the page; nothing is measured where all fit */
-  function show(button) {
+  function reveal(button) {
     if (fits) return;
     const { offsetLeft: left, offsetWidth: width } = button;
     if (left < rail.scrollLeft || left + width > rail.scrollLeft + rail.clientWidth) rail.scrollLeft = left - (rail.clientWidth - width) / 2;
@@ -69,7 +96,7 @@ export function makePlayer(store) {
       if (now.map((step) => step.id).join() !== steps.map((step) => step.id).join()) build(now);
       const here = index(), following = steps[here + 1];
       stops.forEach(({ button }, i) => dress(button, { "aria-current": i === here ? "step" : null, tabindex: i === here ? 0 : -1 }));
-      show(stops[here].button);
+      reveal(stops[here].button);
       slider.value = String(here + 1);
       dress(slider, { "aria-valuetext": sayText(WORDS.player.spoken, { at: here + 1, all: steps.length, word: wordOf(steps[here]).word }) });
       dress(back, { disabled: here === 0 });

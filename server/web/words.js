@@ -80,7 +80,7 @@ export const WORDS = {
   mask: { none: "none", causal: "causal", window: "window", prefix: "prefix", draw: "draw", left: "back", right: "ahead", keys: "keys", visible: "{query} sees {key}", hidden: "{query} does not see {key}",
     zero: "Let empty rows be 0" },
   scale: { auto: "1/\u221ad", one: "1", own: "own" },
-  player: { next: "Next: {what}", again: "Start again", of: "{at} of {all}", spoken: "step {at} of {all}: {word}" },
+  player: { play: "Play", pause: "Pause", next: "Next: {what}", again: "Start again", of: "{at} of {all}", spoken: "step {at} of {all}: {word}" },
   axes: { query: "query", key: "key", feature: "feature" },
   live: "query {query}, key {key}, {value}, step {word}",
   stage: { pin: "Pin", pinned: "Pinned", share: "share", sofar: "so far", sum: "sum", largest: "largest",

@@ -163,6 +163,23 @@ async function takesItAlong() {
   await context.close();
 }
 
+async function playsBySteps() {
+  const { page, context } = await visit(browser, home, { motion: "reduce" });
+  await answered(page);
+  check("nothing plays until it is asked to", (await page.getAttribute("#play", "aria-label")) === "Play" && (await text(page, "#at")).startsWith("1 of"), await text(page, "#at"));
+  await page.click("#play");
+  check("Play goes on step by step", (await eventually(() => text(page, "#at"), (now) => now.startsWith("3 of"))).startsWith("3 of"), await text(page, "#at"));
+  await page.click("#back");
+  check("a step chosen by hand ends it", (await page.getAttribute("#play", "aria-label")) === "Play", await page.getAttribute("#play", "aria-label"));
+  await page.click("#rail li:nth-child(10) button");
+  await page.click("#play");
+  check("so does the last step", (await eventually(() => text(page, "#at"), (now) => now.startsWith("11 of"))).startsWith("11 of") && (await page.getAttribute("#play", "aria-label")) === "Play", await text(page, "#at"));
+  await page.goto(`${home}?embed=1`);
+  await answered(page);
+  check("embedded it is the chain alone", !(await page.isVisible("header")) && !(await page.isVisible(".inputs")) && (await page.isVisible("#stage")), "");
+  await context.close();
+}
+
 /** index.html and a folder web on another web server, with the service named in the address. */
 async function worksAsACopy() {
   const folder = new URL("../../server/web/", import.meta.url), types = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
@@ -249,6 +266,7 @@ try {
   await agreesOnEveryExample();
   await refusesInPlace();
   await takesItAlong();
+  await playsBySteps();
   await worksAsACopy();
   await addsUpTheMix();
   await leansLongLabels();

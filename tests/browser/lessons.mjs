@@ -122,6 +122,8 @@ async function fitsAndSpeaks() {
       await eventually(() => page.$$eval("#lesson [data-at]", (all) => all.length), (count) => count > 0);
       await checkWidth(page, `${name} at ${width}, ${scheme}`);
       await checkAccess(page, `${name} at ${width}, ${scheme}`);
+      await page.setViewportSize({ width: 768, height: 900 });
+      await checkWidth(page, `${name} at 768, ${scheme}`);
       await context.close();
     }
 }
