@@ -177,6 +177,26 @@ START_TEST(a_model_as_published)
 }
 END_TEST
 
+/* DeepSeek-V3: 128 heads of 128. A latent cache keeps 576 numbers a token and layer, multi-head keys and values 32768.
+ */
+START_TEST(the_latent_cache_as_published)
+{
+    struct buffer body = buffer_new(SIZE_MAX);
+    buffer_string(&body, "{");
+    for (const char *name = "qkv"; *name; name++)
+        add_zeros(&body, (const char[]){*name, 0}, 128 * 128);
+    buffer_string(&body, "\"heads\":128,\"include\":[\"cost\"]}");
+    buffer_append(&body, "", 1);
+    json_t *r = exchange_reply(body.data);
+    check_number(r, "multi_head.numbers_per_token", 32768);
+    check_number(r, "request.numbers_per_token", 32768);
+    check_number(r, "latent.numbers_per_token", 576);
+    check_number(r, "latent.cache_bytes_per_token.float16", 1152);
+    json_decref(r);
+    buffer_free(&body);
+}
+END_TEST
+
 /* the-cat: d_k 4, so 16 + 2 numbers a token, 36 bytes in 16 bits */
 START_TEST(a_latent_cache_of_a_narrow_head)
 {
@@ -235,6 +255,7 @@ Suite *cost_json_suite(void)
     tcase_add_test(tests, latent_cache_of_the_cat);
     tcase_add_loop_test(tests, groups_beside_multi_head, 0, (int)(sizeof divisors / sizeof *divisors));
     tcase_add_test(tests, a_model_as_published);
+    tcase_add_test(tests, the_latent_cache_as_published);
     tcase_add_test(tests, a_latent_cache_of_a_narrow_head);
     tcase_add_test(tests, heads_cost_no_products);
     tcase_add_test(tests, latent_requests_have_their_own_bill);
