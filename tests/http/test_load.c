@@ -165,7 +165,7 @@ START_TEST(the_worker_of_a_large_request_answers_what_is_brief_and_nothing_else)
     struct service service = service_start((const char *const[]){"--workers", "1", "--deadline", "600", NULL});
     struct wire large = wire_open(&service);
     struct wire wide = wire_open(&service);
-    char *first = write_slow(30000);
+    char *first = write_slow(20000);
     char *second = write_wide(3000, 2000);
     char *brief = sample_square(400, 48, "\"include\":[\"output\"]");
     ck_assert_uint_gt(strlen(brief), 256 * 1024);
