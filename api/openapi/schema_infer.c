@@ -8,8 +8,7 @@
 #include <string.h>
 
 #define DATA \
-    "{\"type\":\"array\",\"minItems\":1,\"items\":{\"anyOf\":[{\"type\":[\"number\",\"boolean\",\"null\"]}," \
-    "{\"type\":\"string\",\"enum\":[\"-Infinity\"]},{\"type\":\"array\"}]}," \
+    "{\"anyOf\":[{\"$ref\":\"#/components/schemas/NumbersOrHidden\"},{\"$ref\":\"#/components/schemas/Booleans\"}]," \
     "\"description\":\"flat or nested, row by row; \\\"-Infinity\\\" hides in bias and is a hidden cell in outputs\"}"
 #define SHAPE \
     "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"integer\",\"minimum\":1}," \
