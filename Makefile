@@ -400,6 +400,10 @@ deps-schema: | deps-test
 schema-test: $(PROGRAM) | deps-schema deps-browser ## let validators, a fuzzer and generators of clients (PyPI, npm) judge /openapi.json
 	tests/schema.sh $(PROGRAM)
 
+.PHONY: client-test
+client-test: $(PROGRAM) | deps-schema ## let clients of the Open Inference Protocol (PyPI) call the service
+	tests/clients.sh $(PROGRAM)
+
 .PHONY: copy-head-test
 copy-head-test: $(PROGRAM) | deps-drain ## train the example copy-head over HTTP and see its loss fall
 	tests/copy_head.py $(PROGRAM)

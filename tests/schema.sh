@@ -53,7 +53,7 @@ address=http://127.0.0.1:$(<"$folder/port")
 # A request that is wrong in more than one way may be refused for its size first.
 cat >"$folder/schemathesis.toml" <<'END'
 [checks.negative_data_rejection]
-expected-statuses = [400, 401, 404, 405, 406, 413, 415, 422, 429, 503]
+expected-statuses = [400, 401, 404, 405, 406, 413, 414, 415, 422, 429, 503]
 END
 
 check "OpenAPI 3.1 is valid" $venv/bin/openapi-spec-validator "$folder/openapi.json"

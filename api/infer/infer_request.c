@@ -6,6 +6,7 @@
 #include "api/raw/raw_request.h"
 #include "api/request/json_path.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct reading {
@@ -37,6 +38,24 @@ static const char *take_string(const struct reading *r, const json_t *object, co
         return text;
     error_set(r->err, ERROR_INVALID, "", "%s needs \"%s\", a string.", where, member);
     return NULL;
+}
+
+/* `names` has a blank around each, `where` says whose members they are. */
+static bool check_members(const struct reading *r, const json_t *object, const char *names, const char *where)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)object, name, value)
+    {
+        char shown[JSON_PATH_SHOWN];
+        char marked[JSON_PATH_SHOWN + 2];
+        (void)value;
+        snprintf(marked, sizeof marked, " %s ", json_path_show(name, shown));
+        if (!strstr(names, marked))
+            return error_set(r->err, ERROR_INVALID, "", "%s has no member \"%s\"; its members are%s.", where, shown,
+                             names);
+    }
+    return true;
 }
 
 static bool refuse_name(const struct reading *r, const char *what, const char *name, const char *suggestion)
@@ -147,6 +166,8 @@ static bool read_input(struct reading *r, const json_t *object)
     json_t *parameters;
     if (!json_is_object(object))
         return refuse(r, "Each of the inputs must be an object with name, shape, datatype and data.");
+    if (!check_members(r, object, " name shape datatype parameters data ", "An input"))
+        return false;
     const char *name = take_string(r, object, "name", "Each input");
     const char *datatype = name ? take_string(r, object, "datatype", "Each input") : NULL;
     if (!datatype || !find_parameters(r, object, "an input", &parameters))
@@ -201,6 +222,8 @@ static bool read_output(struct reading *r, const json_t *object)
     struct infer_wish wish = {.binary = r->binary};
     if (!json_is_object(object))
         return refuse(r, "Each of the outputs must be an object with a name.");
+    if (!check_members(r, object, " name parameters ", "An output"))
+        return false;
     const char *name = take_string(r, object, "name", "Each output");
     if (!name || !find_parameters(r, object, "an output", &parameters))
         return false;
@@ -257,26 +280,6 @@ static bool read_id(const struct reading *r)
     return true;
 }
 
-static bool check_members(const struct reading *r)
-{
-    static const char *const names[] = {"id", "parameters", "inputs", "outputs"};
-    const char *name;
-    json_t *value;
-    json_object_foreach(r->document->root, name, value)
-    {
-        bool known = false;
-        for (size_t x = 0; x < sizeof names / sizeof *names; x++)
-            known |= strcmp(name, names[x]) == 0;
-        char shown[JSON_PATH_SHOWN];
-        if (!known)
-            return error_set(r->err, ERROR_INVALID, "",
-                             "The request has no member \"%s\"; its members are id, parameters, inputs and outputs.",
-                             json_path_show(name, shown));
-    }
-    (void)value;
-    return true;
-}
-
 /* Everything but float64 is computed in float32. */
 static bool put_dtype(struct reading *r)
 {
@@ -297,6 +300,6 @@ bool infer_request_read(const struct document *document, struct infer_bytes byte
         return error_set(err, ERROR_MEMORY, "", "There is no memory for the members of the request.");
     if (!json_is_object(document->root))
         return refuse(&r, "The request must be a JSON object.");
-    return check_members(&r) && read_id(&r) && read_parameters(&r) && read_inputs(&r) && read_outputs(&r) &&
-           put_dtype(&r);
+    return check_members(&r, document->root, " id parameters inputs outputs ", "The request") && read_id(&r) &&
+           read_parameters(&r) && read_inputs(&r) && read_outputs(&r) && put_dtype(&r);
 }
