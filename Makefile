@@ -292,11 +292,11 @@ deps-fuzz_TRIES = echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneI
 	clang -x c -fsanitize=fuzzer,address -o /dev/null - 2>/dev/null
 
 APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get
-.PHONY: deps deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain
+.PHONY: deps deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-node deps-drain
 deps: deps-run deps-test ## install what building and testing need (Debian packages)
 deps-test: | deps-run
-deps-lint deps-fuzz deps-install deps-browser deps-drain: | deps-test
-deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-drain:
+deps-lint deps-fuzz deps-install deps-browser deps-node deps-drain: | deps-test
+deps-run deps-test deps-lint deps-fuzz deps-install deps-browser deps-node deps-drain:
 	@missing=; \
 	for tool in $($@_TOOLS); do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; \
 	for library in $($@_LIBRARIES); do $(PKG_CONFIG) --exists $$library 2>/dev/null || missing="$$missing $$library"; done; \
@@ -390,6 +390,9 @@ deps-browser_PACKAGES = chromium $(if $(shell command -v node),,nodejs) $(if $(s
 browser: $(PROGRAM) | deps-browser ## run the tests that need a browser (Chromium, driven by Playwright from npm)
 	tests/browser.sh $(PROGRAM)
 
+deps-node_TOOLS := node npm
+deps-node_PACKAGES = $(filter-out chromium,$(deps-browser_PACKAGES))
+
 # A virtual environment for Python is a package without a program to look for.
 .PHONY: schema-test deps-schema
 deps-schema: | deps-test
@@ -397,7 +400,7 @@ deps-schema: | deps-test
 		{ echo "Installing with apt-get: curl python3 python3-venv"; \
 		$(APT) update -q && $(APT) install -q -y --no-install-recommends curl python3 python3-venv; }
 
-schema-test: $(PROGRAM) | deps-schema deps-browser ## let validators, a fuzzer and generators of clients (PyPI, npm) judge /openapi.json
+schema-test: $(PROGRAM) | deps-schema deps-node ## let validators, a fuzzer and generators of clients (PyPI, npm) judge /openapi.json
 	tests/schema.sh $(PROGRAM)
 
 .PHONY: client-test

@@ -63,7 +63,7 @@ bool read_value_refuse(struct decoder *d, const struct option *option, const jso
 {
     struct buffer words = buffer_new(BUFFER_SENTENCE);
     option_words(option, &words);
-    if (option->inner && option->example)
+    if ((option->inner || option->kind == OPTION_INCLUDE) && option->example)
         buffer_format(&words, ", for example %s", option->example);
     if (option->hint)
         buffer_format(&words, ". %s", option->hint);

@@ -22,6 +22,7 @@ enum endpoint_trait {
 };
 
 #define ENDPOINT_OBJECT "{\"type\":\"object\"}"
+#define ENDPOINT_SCHEMA(name) "{\"$ref\":\"#/components/schemas/" name "\"}"
 #define ENDPOINT_STATUS \
     "{\"type\":\"object\",\"required\":[\"status\"],\"properties\":{\"status\":{\"type\":\"string\"}}}"
 
@@ -38,7 +39,7 @@ enum endpoint_trait {
  * OpenAPI, traits, media type, schema. */
 #define ENDPOINT_PAGES(X) \
     X(links, "/", "root", "this list; in a browser the explorer", "Links to everything, or the explorer", \
-      ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, "application/json", ENDPOINT_OBJECT) \
+      ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, "application/json", ENDPOINT_SCHEMA("Links")) \
     X(docs, "/docs", "docs", "the reference, for a browser", "The reference, for a browser", \
       ENDPOINT_OPEN | ENDPOINT_LASTING, "text/html", "{\"type\":\"string\"}") \
     X(asset, "/web/{name}", "asset", "a file of the explorer", "A file of the explorer: script, style or picture", \
@@ -57,21 +58,21 @@ enum endpoint_trait {
       "text/plain", "{\"type\":\"string\"}") \
     X(info, "/v1/info", "info", "versions, limits and features", \
       "Version, limits in force, features, threads, BLAS and its kernel", ENDPOINT_LASTING, "application/json", \
-      ENDPOINT_OBJECT) \
+      ENDPOINT_SCHEMA("Information")) \
     X(openapi, "/openapi.json", "openapi", "all of this as OpenAPI 3.1", "This document", \
       ENDPOINT_OPEN | ENDPOINT_LASTING, "application/json", ENDPOINT_OBJECT) \
     X(problems, "/problems", "problems", "every refusal and what to do about it", \
       "Every refusal and what to do about it", ENDPOINT_OPEN | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, \
-      "application/json", "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}") \
+      "application/json", "{\"type\":\"array\",\"items\":" ENDPOINT_SCHEMA("Refusal") "}") \
     X(problem, "/problems/{name}", "problem", "one of them", "One refusal, where the type of a problem points", \
       ENDPOINT_OPEN | ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, "application/json", \
-      ENDPOINT_OBJECT) \
+      ENDPOINT_SCHEMA("Refusal")) \
     X(examples, "/v1/examples", "examples", "worked examples", \
       "Worked examples: what each teaches and what to look at", ENDPOINT_LASTING | ENDPOINT_HTML | ENDPOINT_TEXT, \
-      "application/json", ENDPOINT_OBJECT) \
+      "application/json", ENDPOINT_SCHEMA("Examples")) \
     X(example, "/v1/examples/{name}", "example", "one of them, a request for /v1/attention", \
       "One of them: a request for /v1/attention", ENDPOINT_NAMED | ENDPOINT_LASTING | ENDPOINT_HTML, \
-      "application/json", "{\"$ref\":\"#/components/schemas/AttentionRequest\"}") \
+      "application/json", ENDPOINT_SCHEMA("AttentionRequest")) \
     X(inference, ENDPOINT_INFERENCE, "inference", "the Open Inference Protocol", \
       "Open Inference Protocol: name, version and extensions of the server", ENDPOINT_LASTING, "application/json", \
       ENDPOINT_OBJECT) \

@@ -4,6 +4,7 @@
 #include "api/openapi/endpoint.h"
 #include "api/openapi/schema.h"
 #include "api/openapi/schema_infer.h"
+#include "api/openapi/schema_page.h"
 #include "api/openapi/schema_reference.h"
 #include "api/openapi/schema_refusal.h"
 #include "api/openapi/schema_reply.h"
@@ -194,7 +195,7 @@ static void write_parameters(struct writer *w, unsigned traits)
     if (traits & ENDPOINT_RELEASE)
         write_parameter(w, "release", "path", "{\"type\":\"string\"}");
     if (traits & ENDPOINT_NAMED)
-        write_parameter(w, "name", "path", "{\"type\":\"string\"}");
+        write_parameter(w, "name", "path", "{\"type\":\"string\",\"pattern\":\"^[a-z0-9.-]+$\",\"maxLength\":100}");
     write_parameter(w, "pretty", "query",
                     "{\"anyOf\":[{\"type\":\"boolean\"},{\"enum\":[\"\",\"1\",\"0\"]}],"
                     "\"description\":\"JSON that is not streamed is indented; without a value as true\"}");
@@ -309,6 +310,7 @@ static void write_components(struct writer *w)
     schema_tensors(w);
     schema_replies(w);
     schema_infer(w);
+    schema_pages(w);
     end(w, 1);
     begin(w, "securitySchemes");
     begin(w, "key");

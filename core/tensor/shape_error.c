@@ -14,8 +14,9 @@ bool shape_error_same_extent(struct named_tensor a, size_t a_extent, struct name
     char first[SHAPE_ERROR_TEXT];
     char second[SHAPE_ERROR_TEXT];
     return a_extent == b_extent ||
-           error_set(err, ERROR_INVALID, b.name, "%s and %s must agree in %s: it is %zu and %zu (shapes %s and %s).",
-                     a.name, b.name, what, a_extent, b_extent, tensor_shape_text(a.t, first, sizeof first),
+           error_set(err, ERROR_INVALID, b.name,
+                     "%s and %s must agree in %s: %s has %zu and %s has %zu (shapes %s and %s).", a.name, b.name, what,
+                     a.name, a_extent, b.name, b_extent, tensor_shape_text(a.t, first, sizeof first),
                      tensor_shape_text(b.t, second, sizeof second));
 }
 

@@ -8,6 +8,7 @@
 #include "server/service/pages.h"
 #include "server/service/service.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static enum page_form find_form(const struct request *request)
@@ -66,15 +67,27 @@ static enum MHD_Result send_indented(struct service *service, const struct reque
     return answer_send(service, request, &answer, reply);
 }
 
+/* What lists the names is the path before them, where there is one. */
+static enum MHD_Result refuse_name(struct service *service, const struct request *request, struct reply *reply)
+{
+    const char *path = request->route->path;
+    char list[64];
+    const char *name = NULL;
+    snprintf(list, sizeof list, "%.*s", (int)strcspn(path, "{") - 1, path);
+    struct problem problem = {0};
+    problem_set(&problem, PROBLEM_NOT_FOUND, "There is nothing of this name; GET %s lists what there is.",
+                route_find(list, &name) ? list : "/");
+    return answer_problem(service, request, &problem, reply);
+}
+
 static enum MHD_Result send_lasting(struct service *service, const struct request *request, struct reply *reply)
 {
-    static const struct problem not_found = {.code = PROBLEM_NOT_FOUND, .detail = "There is nothing of this name."};
     static const struct problem no_memory = {.code = PROBLEM_NO_MEMORY};
     bool missing = false;
     enum content_encoding coding = request->query.pretty ? CONTENT_ENCODING_NONE : choose(service, request);
     const struct page_cache_page *page = find_lasting(service, request, coding, &missing);
     if (!page)
-        return answer_problem(service, request, missing ? &not_found : &no_memory, reply);
+        return missing ? refuse_name(service, request, reply) : answer_problem(service, request, &no_memory, reply);
     if (request->query.pretty && is_json(page->media_type))
         return send_indented(service, request, page, reply);
     bool known = page_cache_matches(request->head.if_none_match, page->etag);

@@ -120,7 +120,7 @@ static const struct {
     {"\"readout\":{\"w\":[[1,2]]}", "readout", "lacks its member \"tokens\""},
     {"\"readout\":{\"w\":[[1,2]],\"tokens\":[\"a\"]}", "readout.tokens", "1 labels; there are 2"},
     {"\"readout\":{\"w\":[[1,2],[3,4]],\"tokens\":[\"a\",\"b\"]}", "readout.w", "has 2 rows"},
-    {"\"include\":\"output\"", "include", "must be a list of names"},
+    {"\"include\":\"output\"", "include", "must be a list of names, for example \"include\":[\"output\",\"steps\"]"},
     {"\"include\":[\"outputs\"]", "include.0", "did you mean \"output\"?"},
     {"\"include\":[\"output\",\"scores\"]", "include.1", "did you mean \"steps.scores\"?"},
     {"\"include\":[\"steps.wieghts\"]", "include.0", "did you mean \"steps.weights\"?"},

@@ -89,7 +89,7 @@ START_TEST(what_does_not_fit_is_refused)
         {leave_out_w_uq, "latent.w_uq", "w_dq needs w_uq"},
         {give_a_gain, "latent.gain_kv", "without norm"},
         {give_an_odd_width, "latent.w_kr", "3 columns, which is odd"},
-        {break_the_chain, "latent.w_uv", "it is 3 and 5"},
+        {break_the_chain, "latent.w_uv", "has 3 and latent.w_uv has 5"},
         {narrow_the_queries, "latent.w_q", "7 columns; 2 heads of 2 features without and 2 with a position need 8"},
         {give_another_past, "past.k", "past of another form"},
         {give_a_wide_past, "past.latent", "this past of latent is [b=1][p][3]"},

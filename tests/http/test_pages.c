@@ -72,10 +72,15 @@ END_TEST
 
 START_TEST(names_that_are_not_there_have_no_page)
 {
-    static const char *const paths[] = {"/problems/nope", "/v1/examples/nope"};
-    struct client_reply reply = ask("GET", paths[_i], BROWSER, NULL);
+    static const struct {
+        const char *path, *list;
+    } rows[] = {{"/problems/nope", "GET /problems lists"},
+                {"/v1/examples/nope", "GET /v1/examples lists"},
+                {"/web/nope", "GET / lists"}};
+    struct client_reply reply = ask("GET", rows[_i].path, BROWSER, NULL);
     json_t *problem = client_problem(&reply, 404);
-    ck_assert_str_eq(json_string_value(json_object_get(problem, "instance")), paths[_i]);
+    ck_assert_str_eq(json_string_value(json_object_get(problem, "instance")), rows[_i].path);
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(problem, "detail")), rows[_i].list));
     json_decref(problem);
     client_free(&reply);
 }
@@ -261,7 +266,7 @@ Suite *pages_suite(void)
     tcase_add_unchecked_fixture(files, start, stop);
     tcase_add_test(files, a_browser_gets_the_explorer);
     tcase_add_loop_test(files, other_pages_have_their_dress, 0, 5);
-    tcase_add_loop_test(files, names_that_are_not_there_have_no_page, 0, 2);
+    tcase_add_loop_test(files, names_that_are_not_there_have_no_page, 0, 3);
     tcase_add_loop_test(files, others_get_json, 0, 5);
     tcase_add_test(files, pages_read_their_own_parameters);
     tcase_add_test(files, the_two_forms_have_different_etags);
