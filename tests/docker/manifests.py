@@ -12,8 +12,12 @@ WORKER_MEMORY = 24 * 2**20
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
+def find_all(documents, kind):
+    return [document for document in documents if document["kind"] == kind]
+
+
 def find(documents, kind):
-    found = [document for document in documents if document["kind"] == kind]
+    found = find_all(documents, kind)
     if len(found) != 1:
         sys.exit(f"{len(found)} of {kind}")
     return found[0]
@@ -89,6 +93,16 @@ def promises(documents, program):
     yield "the autoscaler finds the deployment", contains(
         autoscaler["scaleTargetRef"], {"kind": "Deployment", "name": deployment["metadata"]["name"]})
     yield "the number of replicas is the autoscaler's", "replicas" not in deployment["spec"] and autoscaler["minReplicas"] >= 2
+
+    for monitor in find_all(documents, "PodMonitor"):
+        yield "the monitor finds the pods", contains(labels, monitor["spec"]["selector"]["matchLabels"])
+        yield "the monitor finds the port", all(
+            contains(end, {"port": port["name"], "path": "/metrics"}) for end in monitor["spec"]["podMetricsEndpoints"])
+    for ingress in find_all(documents, "Ingress"):
+        backends = [path["backend"]["service"] for rule in ingress["spec"]["rules"] for path in rule["http"]["paths"]]
+        yield "the ingress finds the service", backends == [{
+            "name": find(documents, "Service")["metadata"]["name"], "port": {"name": service["ports"][0]["name"]}}]
+        yield "the ingress is trusted to name the client", values["trusted-proxy"] != ""
 
 
 def main():
