@@ -33,6 +33,7 @@ generate_typescript() {
     rm -rf "$typescript" && mkdir "$typescript" &&
         node "$modules/openapi-typescript/bin/cli.js" "$folder/openapi.json" --output "$typescript/description.ts" &&
         cp tests/schema/call.ts tests/schema/tsconfig.json "$typescript" &&
+        echo '{"type": "module"}' >"$typescript/package.json" &&
         node "$modules/typescript/bin/tsc" --project "$typescript"
 }
 

@@ -2,21 +2,25 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "./description.js";
 
-const address = process.argv[2];
-const client = createClient<paths>({ baseUrl: address });
+declare const process: { argv: string[] };
+
+// Replies that are JSON; without this they may be text, which many paths have, too.
+const client = createClient<paths, `application/${string}json`>({ baseUrl: process.argv[2] });
 
 function fail(what: string, found: unknown): never {
   throw new Error(`${what}: ${JSON.stringify(found)}`);
 }
 
-const request: components["schemas"]["AttentionRequest"] = { q: [[1, 0]], k: [[1, 0]], v: [[3, 4]], mask: "causal" };
+type AttentionRequest = components["schemas"]["AttentionRequest"];
+const request: AttentionRequest = { q: [[1, 0]], k: [[1, 0]], v: [[3, 4]], mask: "causal" };
 const { data, error } = await client.POST("/v1/attention", { body: request });
 if (!data) fail("refused", error.detail);
 if (JSON.stringify(data.output) !== "[[3,4]]") fail("output", data.output);
 if (data.shape.queries !== 1) fail("shape", data.shape);
 
 // @ts-expect-error A member that is not there does not compile.
-const wrong = await client.POST("/v1/attention", { body: { q: [[1, 0]], k: [[1, 0]], v: [[3, 4]], scael: 1 } });
+const misspelt: AttentionRequest = { q: [[1, 0]], k: [[1, 0]], v: [[3, 4]], scael: 1 };
+const wrong = await client.POST("/v1/attention", { body: misspelt });
 if (wrong.error?.pointer !== "/scael") fail("refusal", wrong.error);
 
 const info = await client.GET("/v1/info");
