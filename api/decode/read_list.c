@@ -15,7 +15,8 @@ static const struct matrix *widen_tensor(struct decoder *d, const struct tensor 
     if (!m || !read_raw_doubles(d, *beside, at, &t))
         return NULL;
     *m = (struct matrix){.values = t.data, .count = tensor_count(t), .rank = t.rank, .has_numbers = true};
-    memcpy(m->shape, t.shape, sizeof m->shape);
+    for (size_t axis = 0; axis < t.rank; axis++)
+        m->shape[axis] = t.shape[axis];
     return m;
 }
 
