@@ -64,7 +64,8 @@ const void *attention_values(const struct attention *a, struct attention_span sp
 double attention_decode_flops(const struct attention *a)
 {
     double heads = (double)a->batch * (double)a->kv_heads;
-    double tasks = fused_serves(a) ? (double)(fused_tasks(a) / fused_splits(a)) / heads : 0;
+    size_t parts = fused_serves(a) ? fused_tasks(a) / fused_splits(a) : 0;
+    double tasks = (double)parts / heads;
     double blocks = (double)attention_blocks(a) / heads;
     double k = a->quantized_k.by_tile ? quantize_decode_flops(&a->quantized_k) : 0;
     double v = a->quantized_v.by_tile ? quantize_decode_flops(&a->quantized_v) : 0;

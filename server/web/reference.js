@@ -89,8 +89,8 @@ function drawPaths(openapi) {
   section("paths", "Paths");
   for (const [path, methods] of Object.entries(openapi.paths))
     for (const [method, operation] of Object.entries(/** @type {any} */ (methods))) {
-      const plain = method === "get" && !path.includes("{") && path !== "/docs", id = `${method}-${operation.operationId}`;
-      main.append(entry(id, `${method.toUpperCase()} ${path}`, Object.keys(operation.responses).join(" "), operation.summary, ...(plain ? tried({ path: path.slice(1) || "./", accept: "*/*" }) : [])));
+      const plain = (method === "get" || !operation.requestBody) && !path.includes("{") && path !== "/docs", id = `${method}-${operation.operationId}`;
+      main.append(entry(id, `${method.toUpperCase()} ${path}`, Object.keys(operation.responses).join(" "), operation.summary, ...(plain ? tried({ path: path.slice(1) || "./", accept: "*/*", ...(method === "get" ? {} : { method: method.toUpperCase() }) }) : [])));
     }
 }
 
