@@ -139,13 +139,10 @@ size_t job_attention_numbers(const struct job *job)
     return read_state(job)->reply.sections.numbers;
 }
 
-/* Shows it keys and values of the heads? An absorbed request does not make them by itself. */
+/* Text and explanations show them always. */
 static bool shows_keys(const struct job *job)
 {
-    const struct reply *reply = &read_state(job)->reply;
-    return job->operations == job_explain() || is_text(job) || reply_needs(reply, RESULT_INPUTS_K) ||
-           reply_needs(reply, RESULT_INPUTS_V) || reply_needs(reply, RESULT_STEPS_CONTRIBUTIONS) ||
-           read_state(job)->options.attention.backward;
+    return job->operations == job_explain() || is_text(job) || reply_shows_keys(&read_state(job)->reply);
 }
 
 static double price_drawing(const struct job *job)

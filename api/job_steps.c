@@ -68,34 +68,38 @@ static bool refuse(struct error *err, const char *name, const char *why)
     return error_set(err, ERROR_INVALID, name, "%s", why);
 }
 
+/* Rows of one width for each key of the step before, with the axes that its reply has. */
+static struct tensor past_of(const struct attention *a, bool by_head, size_t width, void *there)
+{
+    const size_t shape[4] = {a->batch, a->kv_heads, a->keys, width};
+    size_t own[4];
+    size_t rank = 0;
+    for (size_t axis = 0; axis < 4; axis++)
+        if ((axis != 0 || a->has_batch) && (axis != 1 || (by_head && a->has_heads)))
+            own[rank++] = shape[axis];
+    return tensor_dense(a->dtype, rank, own, there);
+}
+
 /* The shapes of what the step before leaves; `there` stands for numbers that are made later. */
 static void take_past_shape(struct attention_request *r, const struct step *before, void *there)
 {
     const struct attention *a = &before->attention;
-    const size_t keys[4] = {a->batch, a->kv_heads, a->keys, a->d_k};
-    const size_t values[4] = {a->batch, a->kv_heads, a->keys, a->d_v};
-    size_t k[4];
-    size_t v[4];
-    size_t rank = 0;
-    for (size_t axis = 0; axis < 4; axis++)
-        if ((axis != 0 || a->has_batch) && (axis != 1 || a->has_heads)) {
-            k[rank] = keys[axis];
-            v[rank++] = values[axis];
-        }
-    r->past_k = tensor_dense(a->dtype, rank, k, there);
-    r->past_v = tensor_dense(a->dtype, rank, v, there);
+    if (a->request->latent.on) {
+        r->past_latent = past_of(a, false, a->latent.d_c, there);
+        r->past_rope_key = past_of(a, false, a->latent.d_r, there);
+    } else {
+        r->past_k = past_of(a, true, a->d_k, there);
+        r->past_v = past_of(a, true, a->d_v, there);
+    }
 }
 
 static bool check_follows(const struct steps_job *s, size_t index, struct error *err)
 {
     const struct attention_request *r = &options_at(s, index)->attention;
     const struct attention_request *first = &options_at(s, 0)->attention;
-    if (r->latent.on)
-        return refuse(err, "latent",
-                      "Steps hand keys and values on; a latent past does not go from step to step here.");
     if (index == 0)
         return true;
-    if (r->past_k.data || r->past_v.data || r->past_latent.data)
+    if (r->past_k.data || r->past_v.data || r->past_latent.data || r->past_rope_key.data)
         return refuse(err, "past", "The present of the step before is its past: only the first step may have one.");
     return r->dtype == first->dtype || refuse(err, "dtype", "All steps have the dtype of the first.");
 }
@@ -158,14 +162,16 @@ static double count_flops(const struct job *job)
 /* What the next step gets of this one. */
 static double price_handed(const struct attention *a)
 {
-    double keys = (double)a->batch * (double)a->kv_heads * (double)a->keys;
-    return (double)dtype_size(a->dtype) * keys * (double)(a->d_k + a->d_v);
+    bool latent = a->request->latent.on;
+    double keys = (double)a->batch * (double)a->keys;
+    double width = latent ? (double)(a->latent.d_c + a->latent.d_r) : (double)a->kv_heads * (double)(a->d_k + a->d_v);
+    return (double)dtype_size(a->dtype) * keys * width;
 }
 
 /* All stays until the reply is made but scratch, and rows that are computed again. */
 static void add_step(struct price *sum, double *rows, const struct step *step)
 {
-    struct price price = price_find(&step->reply, (struct price_order){0});
+    struct price price = price_find(&step->reply, (struct price_order){.shows_keys = reply_shows_keys(&step->reply)});
     sum->operands += price.operands;
     sum->lasting += price.lasting;
     sum->results += price.results + price_handed(&step->attention);
@@ -210,6 +216,9 @@ static bool hand_on(struct job *job, size_t index, struct error *err)
     struct steps_job *s = state_of(job);
     const struct attention *a = &s->steps[index].attention;
     struct attention_request *next = &options_at(s, index + 1)->attention;
+    if (a->request->latent.on)
+        return copy_dense(result_tensor(a, RESULT_PRESENT_LATENT), &next->past_latent, job->arena, err) &&
+               copy_dense(result_tensor(a, RESULT_PRESENT_ROPE_KEY), &next->past_rope_key, job->arena, err);
     return copy_dense(result_tensor(a, RESULT_PRESENT_K), &next->past_k, job->arena, err) &&
            copy_dense(result_tensor(a, RESULT_PRESENT_V), &next->past_v, job->arena, err);
 }
@@ -234,7 +243,9 @@ static bool run_step(struct job *job, size_t index, struct pool *pool, const ato
     struct steps_job *s = state_of(job);
     struct step *step = &s->steps[index];
     bool norms = reply_needs(&step->reply, RESULT_STEPS_CONTRIBUTION_NORMS);
+    bool expands = step->attention.request->latent.absorbed && reply_shows_keys(&step->reply);
     return attention_prepare(&step->attention, job->arena, pool, err) &&
+           (!expands || latent_expand(&step->attention, job->arena, pool, err)) &&
            (!norms || attention_norms(&step->attention, job->arena, err)) &&
            reply_compute(&step->reply, pool, cancel, job->arena, err) &&
            reply_json_prepare(&step->reply, job->arena, err) && write_reply(job, index, err) &&

@@ -314,6 +314,12 @@ bool reply_needs(const struct reply *r, enum result_id id)
     return section_find(&r->sections, id) || section_find(&r->checked, id);
 }
 
+bool reply_shows_keys(const struct reply *r)
+{
+    return reply_needs(r, RESULT_INPUTS_K) || reply_needs(r, RESULT_INPUTS_V) ||
+           reply_needs(r, RESULT_STEPS_CONTRIBUTIONS) || r->options->attention.backward;
+}
+
 const struct section *reply_section(const struct reply *r, size_t index)
 {
     const struct section *s = r->sections.at;

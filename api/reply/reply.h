@@ -47,6 +47,10 @@ bool reply_compute(struct reply *reply, struct pool *pool, const atomic_bool *ca
 /* Whether a result is computed to be shown or checked. */
 bool reply_needs(const struct reply *reply, enum result_id id);
 
+/* Whether it shows, or goes back through, keys and values of the heads: an absorbed request does not make them by
+ * itself. */
+bool reply_shows_keys(const struct reply *reply);
+
 /* The section that block `index` belongs to. */
 const struct section *reply_section(const struct reply *reply, size_t index);
 

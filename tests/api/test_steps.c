@@ -68,6 +68,46 @@ START_TEST(steps_equal_requests_to_the_bit)
 }
 END_TEST
 
+#define LATENT \
+    "\"heads\":2,\"latent\":{\"w_dkv\":[[1,0.5],[0.5,-1]],\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1,-1],[0.5,1]]," \
+    "\"w_uv\":[[1,2],[-1,1]],\"w_q\":[[1,0,0,0,1,0],[0,1,0,1,0,1]],\"norm\":\"rms\",\"form\":\"%s\"},"
+static const char *const latent_asks[] = {
+    "\"include\":[\"output\",\"weights\",\"present\"]",
+    "\"backward\":{\"cell\":{\"query\":0,\"feature\":1}},\"include\":[\"output\",\"gradients\",\"present\",\"present_"
+    "new\"]",
+};
+
+static void write_latent(char *out, size_t size, size_t step, const char *past, int way)
+{
+    snprintf(out, size, "{\"x\":[[%g,%g]]," LATENT "%s%s}", 0.3 * (double)step - 1, 0.7 - 0.2 * (double)(step % 3),
+             way % 2 ? "absorbed" : "expanded", past, latent_asks[way / 2]);
+}
+
+/* A latent past goes from step to step as well. */
+START_TEST(latent_steps_equal_requests_to_the_bit)
+{
+    enum { COUNT = 5 };
+    char body[COUNT * 1000] = "{\"steps\":[", past[2000] = "";
+    json_t *each = json_array();
+    for (size_t step = 0; step < COUNT; step++) {
+        char one[3000];
+        write_latent(one, sizeof one, step, "", _i);
+        strcat(strcat(body, step > 0 ? "," : ""), one);
+        write_latent(one, sizeof one, step, past, _i);
+        json_t *reply = exchange_reply(one);
+        char *present = json_dumps(json_object_get(reply, "present"), JSON_REAL_PRECISION(17));
+        snprintf(past, sizeof past, "\"past\":%s,", present);
+        json_array_append_new(each, reply);
+        free(present);
+    }
+    struct exchange whole = decode(strcat(body, "]}"));
+    ck_assert_msg(whole.good, "%s: %s", whole.err.faults[0].name, whole.err.faults[0].text);
+    ck_assert(json_equal(json_object_get(whole.reply, "steps"), each));
+    json_decref(each);
+    exchange_end(&whole);
+}
+END_TEST
+
 /* Form B goes on too, and each step may ask for other things. */
 START_TEST(steps_may_differ)
 {
@@ -96,6 +136,9 @@ static const struct {
      "steps.1.past", "only the first step"},
     {"{\"steps\":[{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]]},{\"dtype\":\"float32\",\"q\":[[1]],\"k\":[[1]],\"v\":[[1]]}]}",
      "steps.1.dtype", "the first"},
+    {"{\"steps\":[{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]]},{\"x\":[[1,2]],\"latent\":{\"w_dkv\":[[1],[0]],"
+     "\"w_kr\":[[1,0],[0,1]],\"w_uk\":[[1]],\"w_uv\":[[2]],\"w_q\":[[1,0,0],[0,1,0]]}}]}",
+     "steps.1.past.k", "another form"},
     {"{\"steps\":[{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]],\"scal\":1}]}", "/steps/0/scal", "scale"},
     {"{\"steps\":[{\"q\":[[1e300]],\"k\":[[1e300]],\"v\":[[1]]}]}", "steps.0", "overflows"},
 };
@@ -144,6 +187,7 @@ Suite *steps_suite(void)
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 30);
     tcase_add_loop_test(tests, steps_equal_requests_to_the_bit, 0, 2);
+    tcase_add_loop_test(tests, latent_steps_equal_requests_to_the_bit, 0, 4);
     tcase_add_test(tests, steps_may_differ);
     tcase_add_loop_test(tests, what_does_not_follow_is_refused, 0, sizeof refusals / sizeof *refusals);
     tcase_add_loop_test(tests, memory_of_all_steps_is_priced, 0, 3);
