@@ -169,6 +169,7 @@ struct price job_attention_price(const struct job *job)
 bool job_attention_compute(struct job *job, struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     struct attention_job *s = state_of(job);
+    s->attention.cancel = cancel;
     return attention_prepare(&s->attention, job->arena, pool, err) &&
            (!s->attention.inner || !shows_keys(job) || latent_expand(&s->attention, job->arena, pool, err)) &&
            (!reply_needs(&s->reply, RESULT_STEPS_CONTRIBUTION_NORMS) ||

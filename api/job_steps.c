@@ -244,6 +244,7 @@ static bool run_step(struct job *job, size_t index, struct pool *pool, const ato
     struct step *step = &s->steps[index];
     bool norms = reply_needs(&step->reply, RESULT_STEPS_CONTRIBUTION_NORMS);
     bool expands = step->attention.request->latent.absorbed && reply_shows_keys(&step->reply);
+    step->attention.cancel = cancel;
     return attention_prepare(&step->attention, job->arena, pool, err) &&
            (!expands || latent_expand(&step->attention, job->arena, pool, err)) &&
            (!norms || attention_norms(&step->attention, job->arena, err)) &&

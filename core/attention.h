@@ -40,7 +40,8 @@ struct attention {
     struct quantized quantized_k, quantized_v; /* side NULL: that side is exact */
     struct latent latent;
     struct precision precision;
-    struct attention *inner; /* what runs in place of an absorbed `latent`, or NULL */
+    struct attention *inner;   /* what runs in place of an absorbed `latent`, or NULL */
+    const atomic_bool *cancel; /* stops attention_prepare; set after the check, or NULL */
 };
 
 /* Checks shapes and options. Allocates nothing. */
@@ -59,7 +60,7 @@ size_t attention_count(const struct attention *a, enum quantity quantity);
 enum dtype attention_dtype(const struct attention *a, enum quantity quantity);
 
 /* Projections, rotary embedding, the past put in front, the mask made ready. A projection that overflows, or a query or
- * key that does when it is rotated, is ERROR_INVALID. */
+ * key that does when it is rotated, is ERROR_INVALID; ERROR_CANCELLED when *cancel is true. */
 bool attention_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err);
 
 /* Where results go: dense [b][h][n][width] arrays of attention_dtype (OUTPUT: [b][n][h][e] when packed), NULL where not

@@ -115,11 +115,13 @@ static const struct input inputs[3] = {
     {GRADIENT_V, GRADIENT_PAST_V, GRADIENT_W_V, GRADIENT_B_V},
 };
 
-static void undo_rope(const struct attention *a, size_t input, struct tensor fresh)
+static void undo_rope(const struct backward_way *way, size_t input, struct tensor fresh)
 {
+    const struct attention *a = way->back->a;
     const struct rope_request *rope = &a->request->rope;
     if (rope->on && input < 2)
-        rope_undo(rope, fresh, input == 0 ? rope->query_positions : rope->key_positions, a->past);
+        rope_undo(rope, fresh, input == 0 ? rope->query_positions : rope->key_positions, a->past, way->pool,
+                  way->cancel);
 }
 
 /* The gradient of x or of the context by one projection. */
@@ -169,7 +171,7 @@ static bool run_input(const struct backward_way *way, size_t input, struct error
         return false;
     struct tensor fresh = layout_of(a, all.shape[1], rows, all.shape[3], room);
     copy_rows(fresh, all, past);
-    undo_rope(a, input, fresh);
+    undo_rope(way, input, fresh);
     run_projection(way, input, fresh);
     return true;
 }

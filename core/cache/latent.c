@@ -173,7 +173,7 @@ static bool prepare_queries(const struct work *k)
         return false;
     l->query_nope = part(a->q, 0, l->d_n);
     l->query_rope = part(a->q, l->d_n, l->d_r);
-    rope_apply(&rope, l->query_rope, rope.query_positions, a->past);
+    rope_apply(&rope, l->query_rope, rope.query_positions, a->past, k->pool, a->cancel);
     return true;
 }
 
@@ -196,7 +196,7 @@ static bool prepare_cache(const struct work *k)
         !project(k, context, r->latent.w_kr, BLAS_PLAIN, turned, "latent.w_kr"))
         return false;
     normalise(k, fresh, r->latent.gain_kv);
-    rope_apply(&rope, turned, rope.key_positions, a->past);
+    rope_apply(&rope, turned, rope.key_positions, a->past, k->pool, a->cancel);
     if (r->past_latent.data) {
         copy(rows_of(l->latent, 0, a->past), given(a, r->past_latent));
         copy(rows_of(l->rope_key, 0, a->past), given(a, r->past_rope_key));

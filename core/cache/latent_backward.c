@@ -213,7 +213,7 @@ static bool run_keys(const struct work *w, const struct rope_request *rope, void
     if (!c.data || !turned.data ||
         !undo_norm(w, (struct norm){context.data, w->r->w_dkv, w->r->gain_kv, GRADIENT_GAIN_KV}, c))
         return false;
-    rope_undo(rope, view_of(w, turned, 1, 0, turned.width), rope->key_positions, a->past);
+    rope_undo(rope, view_of(w, turned, 1, 0, turned.width), rope->key_positions, a->past, w->way->pool, w->way->cancel);
     weigh(w, GRADIENT_W_DKV, context.data, in, in, c);
     weigh(w, GRADIENT_W_KR, context.data, in, in, turned);
     go_back(w, c, w->r->w_dkv, add, by_context);
@@ -235,7 +235,8 @@ static bool run_queries(const struct work *w, const struct rope_request *rope)
     gather(w, w->way->inputs[0], 0, false, q);
     give_heads(w, GRADIENT_QUERY_NOPE, w->way->inputs[0], 0, l->d_n);
     give_heads(w, GRADIENT_QUERY_ROPE, w->way->inputs[0], l->d_n, l->d_r);
-    rope_undo(rope, view_of(w, q, a->heads, l->d_n, l->d_r), rope->query_positions, a->past);
+    rope_undo(rope, view_of(w, q, a->heads, l->d_n, l->d_r), rope->query_positions, a->past, w->way->pool,
+              w->way->cancel);
     if (!w->r->w_dq.data) {
         weigh(w, GRADIENT_W_Q, x.data, in, in, q);
         go_back(w, q, w->r->w_q, false, w->way->by_x);

@@ -79,32 +79,41 @@ static bool join(struct tensor *new_rows, struct tensor past, struct tensor *old
     return true;
 }
 
-/* Hidden rows count: `present` carries them. */
-static bool rotate(const struct rope_request *rope, const char *what, struct tensor t, struct integers positions,
-                   size_t past, struct error *err)
+static bool row_is_finite(struct tensor t, const void *row)
 {
-    rope_apply(rope, t, positions, past);
+    const struct simd *lanes = simd_best();
+    return t.dtype == DTYPE_FLOAT64 ? isfinite(lanes->size_float64(row, t.shape[3]))
+                                    : isfinite(lanes->size_float32(row, t.shape[3]));
+}
+
+/* Hidden rows count: `present` carries them. */
+static bool rotate(const struct attention *a, const char *what, struct tensor t, struct integers positions,
+                   struct pool *pool, struct error *err)
+{
+    rope_apply(&a->request->rope, t, positions, a->past, pool, a->cancel);
+    if (a->cancel && atomic_load(a->cancel))
+        return error_set(err, ERROR_CANCELLED, "", "The request was given up.");
     for (size_t b = 0; b < t.shape[0]; b++)
         for (size_t h = 0; h < t.shape[1]; h++)
             for (size_t x = 0; x < t.shape[2]; x++)
-                if (dtype_find_overflow(t.dtype, tensor_row(t, b, h, x), t.shape[3]) < t.shape[3])
+                if (!row_is_finite(t, tensor_row(t, b, h, x)))
                     return error_set(err, ERROR_INVALID, "rope",
                                      "Rotated, the new %s %zu (batch %zu, head %zu) overflows %s.", what, x, b, h,
                                      dtype_name(t.dtype));
     return true;
 }
 
-static bool place(struct attention *a, struct arena *arena, struct error *err)
+static bool place(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
 {
     const struct attention_request *r = a->request;
     struct tensor fresh = a->q;
     if (r->rope.on && !join(&a->q, (struct tensor){0}, &fresh, arena, err))
         return false;
-    if (r->rope.on && !rotate(&r->rope, "query", fresh, r->rope.query_positions, a->past, err))
+    if (r->rope.on && !rotate(a, "query", fresh, r->rope.query_positions, pool, err))
         return false;
     if ((r->rope.on || r->past_k.data) && !join(&a->k, r->past_k, &fresh, arena, err))
         return false;
-    if (r->rope.on && !rotate(&r->rope, "key", fresh, r->rope.key_positions, a->past, err))
+    if (r->rope.on && !rotate(a, "key", fresh, r->rope.key_positions, pool, err))
         return false;
     return !r->past_v.data || join(&a->v, r->past_v, &fresh, arena, err);
 }
@@ -137,7 +146,7 @@ static bool prepare_operands(struct attention *a, struct arena *arena, struct po
         return latent_prepare(a, arena, pool, err);
     if (a->request->x.data && !project_inputs(a, arena, pool, err))
         return false;
-    return place(a, arena, err) && quantize(a, arena, pool, err) &&
+    return place(a, arena, pool, err) && quantize(a, arena, pool, err) &&
            (!a->precision.on || precision_round_inputs(a, arena, err));
 }
 

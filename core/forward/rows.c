@@ -1,6 +1,7 @@
 /* What the pipeline needs besides its arithmetic type. */
 #include "core/forward/rows.h"
 
+#include "core/forward/flush.h"
 #include "core/simd/simd.h"
 #include "core/tensor/normal.h"
 
@@ -40,12 +41,23 @@ size_t rows_scratch(const struct attention *a)
            decoding_scratch(a);
 }
 
-void rows_run(const struct rows *rows, void *scratch)
+static void run_typed(const struct rows *rows, void *scratch)
 {
     if (rows->a->dtype == DTYPE_FLOAT64)
         rows_run_float64(rows, scratch);
     else
         rows_run_float32(rows, scratch);
+}
+
+void rows_run(const struct rows *rows, void *scratch)
+{
+    if (rows_are_small(rows->a) || rows->a->precision.on) {
+        run_typed(rows, scratch);
+        return;
+    }
+    uint64_t control = flush_begin();
+    run_typed(rows, scratch);
+    flush_end(control);
 }
 
 double rows_dropout_uniform(int64_t seed, uint64_t index)

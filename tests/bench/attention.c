@@ -1,8 +1,8 @@
-/* P4, P5, P6, P19, and P11 without its socket: attention in the core beside OpenBLAS's own product and PyTorch's
- * attention (BENCH_PYTHON: a python3 that has torch), in one run, medians. A row tells milliseconds on one thread,
- * GFLOP/s (4 h n n d operations), that over sgemm's at 2048^3, the time of the causal mask over that without, and how
- * many times as fast two threads are; then how many times as fast as SDPA on one thread, SDPA's own causal ratio, and
- * two threads over the better of SDPA's one and two. Usage: attention [n d [heads]] */
+/* P4, P5, P6, P14, P16, P19, and P11 without its socket: attention in the core beside OpenBLAS's own product and
+ * PyTorch's attention (BENCH_PYTHON: a python3 that has torch), in one run, medians. A row tells milliseconds on one
+ * thread, GFLOP/s (4 h n n d operations), that over sgemm's at 2048^3, the time of the causal mask over that without,
+ * and how many times as fast two threads are; then how many times as fast as SDPA on one thread, SDPA's own causal
+ * ratio, and two threads over the better of SDPA's one and two. Usage: attention [n d [heads]] */
 #include "core/backward/backward.h"
 #include "core/simd/simd.h"
 #include "core/tensor/blas.h"
@@ -26,6 +26,8 @@ struct setup {
     bool causal;
     struct pool *pool;
     size_t queries; /* 0: n */
+    bool rope, weights;
+    double far; /* a bias for two keys of three; 0: none */
 };
 
 static int count_repeats(const struct setup *s)
@@ -64,12 +66,12 @@ static void *numbers(enum dtype dtype, size_t count)
     return data;
 }
 
-static double attend(const struct setup *s, const struct attention_request *request, void *out)
+static double attend(const struct setup *s, const struct attention_request *request, void *out, void *weights)
 {
     struct error err = {0};
     struct attention a;
     struct arena *arena = arena_new((size_t)8 << 30);
-    const struct attention_results results = {.of = {[QUANTITY_OUTPUT] = out}};
+    const struct attention_results results = {.of = {[QUANTITY_OUTPUT] = out, [QUANTITY_WEIGHTS] = weights}};
     double start = now();
     if (!arena || !attention_check(&a, request, &err) || !attention_prepare(&a, arena, s->pool, &err) ||
         !attention_run(&a, &results, s->pool, NULL, arena, &err)) {
@@ -81,6 +83,15 @@ static double attend(const struct setup *s, const struct attention_request *requ
     return seconds;
 }
 
+/* [1][n], float32 */
+static void *far_bias(const struct setup *s)
+{
+    float *bias = s->far == 0 ? NULL : numbers(DTYPE_FLOAT32, s->n);
+    for (size_t j = 0; bias && j < s->n; j++)
+        bias[j] = j % 3 == 0 ? 0 : (float)s->far;
+    return bias;
+}
+
 static double median_attention(const struct setup *s)
 {
     const size_t shape[3] = {s->heads, s->n, s->d};
@@ -90,16 +101,21 @@ static double median_attention(const struct setup *s)
     request.q = tensor_dense(s->dtype, 3, query, numbers(s->dtype, count));
     request.k = tensor_dense(s->dtype, 3, shape, numbers(s->dtype, count));
     request.v = tensor_dense(s->dtype, 3, shape, numbers(s->dtype, count));
+    request.rope = (struct rope_request){.on = s->rope, .theta = 1e4};
+    request.mask.bias = tensor_dense(DTYPE_FLOAT32, 2, (const size_t[]){1, s->n}, far_bias(s));
     void *out = numbers(s->dtype, count);
+    void *weights = s->weights ? numbers(s->dtype, s->heads * s->n * s->n) : NULL;
     double times[REPEATS] = {0};
     int repeats = count_repeats(s);
-    attend(s, &request, out);
+    attend(s, &request, out, weights);
     for (int r = 0; r < repeats; r++)
-        times[r] = attend(s, &request, out);
+        times[r] = attend(s, &request, out, weights);
     qsort(times, (size_t)repeats, sizeof *times, compare);
     free(request.q.data);
     free(request.k.data);
     free(request.v.data);
+    free(request.mask.bias.data);
+    free(weights);
     free(out);
     return times[repeats / 2];
 }
@@ -210,6 +226,28 @@ static void compare_decode(struct pool *two)
            s.n, s.d, one * 1e3, shared * 1e3, times[REPEATS / 2] * 1e3);
 }
 
+/* P14: weights of e^-100, which are subnormal, beside those of e^-1000, which are 0. */
+static void compare_values(bool weights)
+{
+    struct setup s = {.dtype = DTYPE_FLOAT32, .heads = 8, .n = 1024, .d = 64, .weights = weights, .far = -1000};
+    double twin = median_attention(&s);
+    s.far = -100;
+    double far = median_attention(&s);
+    printf("values: h 8, n 1024, d 64, %s: subnormal weights %.1f ms, without %.1f, %.2f times\n",
+           weights ? "output and weights" : "output", far * 1e3, twin * 1e3, far / twin);
+}
+
+/* P16 */
+static void compare_rope(struct pool *pool)
+{
+    struct setup s = {.dtype = DTYPE_FLOAT32, .heads = 16, .n = 1024, .d = 64, .pool = pool};
+    double plain = median_attention(&s);
+    s.rope = true;
+    double turned = median_attention(&s);
+    printf("rotary embedding: h 16, n 1024, d 64, %s: %.1f ms, without %.1f, %.2f times\n",
+           pool ? "two threads" : "one thread", turned * 1e3, plain * 1e3, turned / plain);
+}
+
 /* Forward, then dQ, dK and dV; seconds of both. */
 static double go_back(const struct attention_request *request, double *forward)
 {
@@ -293,10 +331,15 @@ int main(int count, char **words)
     }
     for (size_t x = 0; count < 3 && x < sizeof sizes / sizeof *sizes; x++)
         for (size_t y = 0; y < sizeof widths / sizeof *widths; y++)
-            compare_shape((struct setup){DTYPE_FLOAT32, sizes[x] > 4096 ? 1 : 8, sizes[x], widths[y], false, NULL, 0},
-                          two, &peer);
+            compare_shape(
+                (struct setup){.heads = sizes[x] > 4096 ? 1 : 8, .n = sizes[x], .d = widths[y], .dtype = DTYPE_FLOAT32},
+                two, &peer);
     if (count < 3) {
-        compare_shape((struct setup){DTYPE_FLOAT64, 8, 2048, 64, false, NULL, 0}, two, &peer);
+        compare_values(false);
+        compare_values(true);
+        compare_rope(NULL);
+        compare_rope(two);
+        compare_shape((struct setup){.heads = 8, .n = 2048, .d = 64, .dtype = DTYPE_FLOAT64}, two, &peer);
         compare_decode(two);
         compare_backward();
     }

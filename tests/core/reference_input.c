@@ -39,10 +39,12 @@ static void rotate(const struct rope_request *rope, size_t d, double position, d
     size_t r = rope->dims > 0 ? rope->dims : d;
     for (size_t t = 0; t < r / 2; t++) {
         size_t first = rope->interleaved ? 2 * t : t, second = rope->interleaved ? 2 * t + 1 : t + r / 2;
-        double angle = position * pow(rope->theta, -2 * (double)t / (double)r);
+        long double angle =
+            (long double)position * powl((long double)rope->theta, -2 * (long double)t / (long double)r);
+        double cosine = (double)cosl(angle), sine = (double)sinl(angle);
         double x1 = row[first], x2 = row[second];
-        row[first] = cos(angle) * x1 - sin(angle) * x2;
-        row[second] = sin(angle) * x1 + cos(angle) * x2;
+        row[first] = cosine * x1 - sine * x2;
+        row[second] = sine * x1 + cosine * x2;
     }
 }
 

@@ -64,6 +64,33 @@ START_TEST(large_heads_flush_and_small_ones_do_not)
 }
 END_TEST
 
+static double run_far_key(size_t n, size_t m)
+{
+    struct draw draw = {3};
+    struct trial trial;
+    trial_start(&trial, trial_shape_plain(DTYPE_FLOAT32, n, m, 4, 4), &draw);
+    trial.request.mask.bias = trial_tensor(&trial, 2, (const size_t[]){1, m}, &draw);
+    for (size_t at = 0; at < m; at++)
+        trial_set(trial.request.mask.bias, at, at == 0 ? -95 : 0); /* e^-95 is about 5e-42 */
+    trial_run(&trial, NULL);
+    double found = trial_value(&trial, QUANTITY_WEIGHTS, 0);
+    ck_assert_double_gt(trial_value(&trial, QUANTITY_WEIGHTS, 1), 0);
+    trial_end(&trial);
+    return found;
+}
+
+/* So do the steps of whole rows. */
+START_TEST(steps_of_large_heads_flush_too)
+{
+    uint64_t before = flush_control();
+    ck_assert(run_far_key(2, 3) > 0);
+#if defined __x86_64__ || defined __aarch64__
+    ck_assert(run_far_key(60, 200) == 0);
+#endif
+    ck_assert_uint_eq(flush_control(), before);
+}
+END_TEST
+
 /* A bias of -100 makes weights of e^-100: as good as hidden, within the tolerance of the exact result. */
 START_TEST(tiny_weights_change_nothing)
 {
@@ -92,6 +119,7 @@ Suite *flush_suite(void)
     tcase_add_checked_fixture(tests, start, NULL);
     tcase_add_test(tests, the_control_word_is_put_back);
     tcase_add_loop_test(tests, large_heads_flush_and_small_ones_do_not, 0, 2); /* float64, float32 */
+    tcase_add_test(tests, steps_of_large_heads_flush_too);
     tcase_add_loop_test(tests, tiny_weights_change_nothing, 0, 2);
     Suite *suite = suite_create("flush");
     suite_add_tcase(suite, tests);
