@@ -17,6 +17,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DEFAULT_GOAL := all
 
 B := build/$(FLAVOUR)
+# Ends the names of files that are being made: another make, in another terminal, may make the same ones.
+NEW := new.$(shell echo $$PPID)
 say = @printf '%8s  %s\n' '$(1)' '$(2)'
 # A variable whose command runs at most once, and only when a recipe wants it: pkg-config may not be installed before.
 once = $(eval $(1) := $(shell $(2)))$($(1))
@@ -146,28 +148,28 @@ programs: $(PROGRAM) $(FAULTS) $(TEST_PROGRAMS) $(REPLAYS)
 
 $(PROGRAM): $(MAIN) $(server_ARCHIVES)
 	$(call say,LINK,$@)
-	@$(LINKER) -o $@ $^ $(server_LIBS)
+	@$(LINKER) -o $@.$(NEW) $^ $(server_LIBS) && mv $@.$(NEW) $@
 
 define EMBED
 build/generated/$(1).inc: $(call embedded,$(1)) $(1) Makefile
 	$$(call say,EMBED,$(1))
 	@mkdir -p $$(@D)
 	@release=$$$$(cat $(call embedded,$(1)) | sha256sum | cut -c 1-12); \
-	printf '#undef EMBEDDED_RELEASE\n#define EMBEDDED_RELEASE "%s"\n' "$$$$release" >$$@.new
+	printf '#undef EMBEDDED_RELEASE\n#define EMBEDDED_RELEASE "%s"\n' "$$$$release" >$$@.$(NEW)
 	@for file in $(call embedded,$(1)); do \
 		printf '{"%s", (const unsigned char[]){' "$$$${file##*/}"; \
 		od -An -v -tu1 "$$$$file" | sed 's/ *\([0-9][0-9]*\)/\1,/g'; \
 		printf '0}, %d},\n' "$$$$(wc -c <"$$$$file")"; \
-	done >>$$@.new && mv $$@.new $$@
+	done >>$$@.$(NEW) && mv $$@.$(NEW) $$@
 endef
 
 define PROGRAMMED_BY
 build/generated/$(1): $(dir $(1))generate/$(basename $(notdir $(1))).c | deps-run
 	$$(call say,MAKE,$(1))
 	@mkdir -p $$(@D)
-	@$$(BUILD_CC) -O1 -o $$@.program $$<
-	@$$@.program >$$@.new && mv $$@.new $$@
-	@rm $$@.program
+	@$$(BUILD_CC) -O1 -o $$@.program.$(NEW) $$<
+	@$$@.program.$(NEW) >$$@.$(NEW) && mv $$@.$(NEW) $$@
+	@rm $$@.program.$(NEW)
 endef
 
 $(foreach header,$(PROGRAMMED),$(eval $(call PROGRAMMED_BY,$(header))))
@@ -176,9 +178,9 @@ $(foreach folder,$(EMBEDDED),$(eval $(call EMBED,$(folder))))
 # $(1) a folder of sources, $(2) the name of its links under build/include, $(3) what needs to be installed
 define COMPILED
 build/include/$(2)/made: Makefile
-	@rm -rf $$(@D)
-	@for seen in $$($(1)_SEES); do mkdir -p $$(@D)/$$$$(dirname $$$$seen) && ln -sfnr $$$$seen $$(@D)/$$$$seen; done
-	@touch $$@
+	@mkdir -p build/include
+	@flock build/include sh -c '[ $$@ -nt Makefile ] || { rm -rf $$(@D) && \
+		for seen in $$($(1)_SEES); do mkdir -p $$(@D)/$$$$(dirname $$$$seen) && ln -sfnr $$$$seen $$(@D)/$$$$seen; done && touch $$@; }'
 
 $B/$(1)/%.o: $(1)/%.c $B/flags | build/include/$(2)/made $(GENERATED) $(3)
 	$$(call say,CC,$$<)
@@ -208,8 +210,7 @@ $(foreach room,$($(1)_ROOMS),$(eval $(call ROOM,$(1),$(room))))
 $B/lib$(1).a: $(filter-out $(MAIN),$(foreach room,$($(1)_ROOMS),$(call objects,$(room))))
 	$$(call say,AR,$$@)
 	@mkdir -p $$(@D)
-	@rm -f $$@
-	@$(AR) rcs $$@ $$^
+	@$(AR) rcs $$@.$(NEW) $$^ && mv $$@.$(NEW) $$@
 endef
 
 # A folder of tests is one program: its test_*.c hold suites, its other files support them, tests/runner.c runs all.
@@ -266,8 +267,8 @@ objects: $(foreach part,$(ROOMS) $(SUITES:%=tests/%) tests/fault tests/fuzz test
 # Everything is compiled again when the compiler or its flags are others than last time.
 .PHONY: FORCE
 $B/flags: FORCE | deps-run
-	$(shell mkdir -p $(@D))$(file >$@.new,$(COMPILE) $(LINKER) $(shell $(CC) --version))
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	$(shell mkdir -p $(@D))$(file >$@.$(NEW),$(COMPILE) $(LINKER) $(shell $(CC) --version))
+	@if cmp -s $@.$(NEW) $@; then rm $@.$(NEW); else mv $@.$(NEW) $@; fi
 
 $B/revision: FORCE | $B/flags
 	@echo '$(REVISION)' | cmp -s - $@ || echo '$(REVISION)' >$@
