@@ -80,7 +80,7 @@ static size_t numbers_of(const struct answer *a, size_t index, double *out)
     const json_t *data = json_object_get(output, "data");
     ck_assert(infer_names_find_datatype(json_string_value(json_object_get(output, "datatype")), &dtype));
     ck_assert(!data || json_array_size(data) == count);
-    char *room = malloc(count * sizeof(double));
+    double *room = malloc(count * sizeof *room);
     ck_assert_ptr_nonnull(room);
     if (!data)
         memcpy(room, a->bytes.data + at, count * dtype_size(dtype));
