@@ -360,6 +360,11 @@ static const char *const options[] = {
     "\"variant\":\"mask_after_softmax\",\"mask\":\"causal\"",
     "\"scale\":30",
     "\"decimals\":2",
+    "\"backward\":{\"cell\":{\"query\":0,\"feature\":0}},\"step\":{\"rate\":0.1}",
+    "\"tiles\":{\"keys\":2}",
+    "\"tiles\":{\"keys\":3},\"mask\":\"causal\"",
+    "\"quantize\":{\"k\":{\"method\":\"affine\",\"bits\":2}}",
+    "\"precision\":\"bf16-kernel\"",
     "\"dtype\":\"float32\"",
 };
 
