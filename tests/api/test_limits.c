@@ -229,9 +229,9 @@ static const struct {
     size_t rows, past;
     const char *members;
 } latents[] = {
-    {40, 1, "\"dtype\":\"float64\""},
-    {200, 300, "\"dtype\":\"float32\""},
-    {200, 300, "\"dtype\":\"float64\",\"include\":[\"gradients\"]"},
+    {20, 1, "\"dtype\":\"float64\""},
+    {40, 60, "\"dtype\":\"float64\",\"include\":[\"gradients\"]"},
+    {10, 700, "\"dtype\":\"float64\",\"include\":[\"gradients.x\"]"},
     {10, 700, "\"dtype\":\"float32\",\"include\":[\"gradients.w_uk\"]"},
 };
 
@@ -265,7 +265,7 @@ START_TEST(memory_of_a_latent_way_back_is_priced)
 {
     bool good = false;
     bool priced = false;
-    for (size_t memory = 100000; !good; memory += memory / 16) {
+    for (size_t memory = 100000; !good; memory += memory / 12) {
         struct exchange x = run_latent((size_t)_i / 2, _i % 2, memory);
         bool told = !x.good && strstr(x.err.faults[0].text, "This request would take ") != NULL;
         good = x.good;
