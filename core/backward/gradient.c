@@ -232,9 +232,8 @@ static struct tensor shared_shape(const struct attention *a, size_t rows, size_t
     return tensor_dense(a->dtype, 2U + a->has_batch, shape + !a->has_batch, NULL);
 }
 
-struct tensor gradient_shape(const struct attention *a, enum gradient gradient)
+static struct tensor latent_step_shape(const struct attention *a, enum gradient gradient)
 {
-    struct tensor t;
     switch (gradient) {
     case GRADIENT_LATENT:
         return shared_shape(a, a->keys, a->latent.d_c);
@@ -242,15 +241,23 @@ struct tensor gradient_shape(const struct attention *a, enum gradient gradient)
         return shared_shape(a, a->keys, a->latent.d_r);
     case GRADIENT_QUERY_LATENT:
         return shared_shape(a, a->queries, a->latent.d_cq);
-    case GRADIENT_QUERY_ABSORBED:
-    case GRADIENT_MIXED_LATENT:
-        return split_shape(a, a->heads, a->queries, a->latent.d_c);
     case GRADIENT_QUERY_NOPE:
         return split_shape(a, a->heads, a->queries, a->latent.d_n);
     case GRADIENT_QUERY_ROPE:
         return split_shape(a, a->heads, a->queries, a->latent.d_r);
     case GRADIENT_KEY_NOPE:
         return split_shape(a, a->heads, a->keys, a->latent.d_n);
+    default: /* absorbed queries, mixed latent vectors */
+        return split_shape(a, a->heads, a->queries, a->latent.d_c);
+    }
+}
+
+struct tensor gradient_shape(const struct attention *a, enum gradient gradient)
+{
+    struct tensor t;
+    if (is_latent_step(gradient))
+        return latent_step_shape(a, gradient);
+    switch (gradient) {
     case GRADIENT_OUTPUT:
         return output_shape(a);
     case GRADIENT_ALIBI:
@@ -298,17 +305,10 @@ static void name_rows(const struct attention *a, size_t rank, enum axis rows, en
         axes[rank - 3] = AXIS_HEAD;
 }
 
-void gradient_axes(const struct attention *a, enum gradient gradient, enum axis axes[TENSOR_RANK_MAX])
+/* What each row of a tensor with rows and features stands for; AXIS_NONE: it has no such rows. */
+static enum axis find_rows(enum gradient gradient)
 {
-    size_t rank = gradient_shape(a, gradient).rank;
     switch (gradient) {
-    case GRADIENT_BIAS:
-        name_broadcast(rank, axes);
-        return;
-    case GRADIENT_ALIBI:
-    case GRADIENT_SINKS:
-        axes[0] = AXIS_HEAD;
-        return;
     case GRADIENT_OUTPUT:
     case GRADIENT_INPUTS_Q:
     case GRADIENT_Q:
@@ -318,8 +318,7 @@ void gradient_axes(const struct attention *a, enum gradient gradient, enum axis 
     case GRADIENT_QUERY_ROPE:
     case GRADIENT_QUERY_ABSORBED:
     case GRADIENT_MIXED_LATENT:
-        name_rows(a, rank, AXIS_QUERY, axes);
-        return;
+        return AXIS_QUERY;
     case GRADIENT_INPUTS_K:
     case GRADIENT_INPUTS_V:
     case GRADIENT_PAST_K:
@@ -329,31 +328,52 @@ void gradient_axes(const struct attention *a, enum gradient gradient, enum axis 
     case GRADIENT_LATENT:
     case GRADIENT_ROPE_KEY:
     case GRADIENT_KEY_NOPE:
-        name_rows(a, rank, AXIS_KEY, axes);
-        return;
+        return AXIS_KEY;
     case GRADIENT_K:
     case GRADIENT_V:
     case GRADIENT_CONTEXT:
-        name_rows(a, rank, AXIS_NEW_KEY, axes);
-        return;
+        return AXIS_NEW_KEY;
     default:
-        break;
+        return AXIS_NONE;
     }
+}
+
+/* A step: batch, head, query and key as far as they are there, and what a term is of. */
+static void name_step(const struct attention *a, enum gradient gradient, size_t rank, enum axis axes[TENSOR_RANK_MAX])
+{
+    static const enum axis full[4] = {AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY};
+    name_broadcast(4, axes);
+    for (size_t x = 0, at = 0; x < 4; x++)
+        if (attention_has_axis(a, full[x]))
+            axes[at++] = full[x];
+    if (gradient_kind(gradient) == GRADIENT_TERM)
+        axes[rank - 1] = gradient == GRADIENT_JACOBIAN ? AXIS_KEY : AXIS_FEATURE_K;
+}
+
+static void name_features(enum gradient gradient, size_t rank, enum axis axes[TENSOR_RANK_MAX])
+{
     for (size_t x = 0; x < rank; x++)
         axes[x] = AXIS_FEATURE_K;
     if (gradient == GRADIENT_READOUT_W)
         axes[1] = AXIS_WORD;
     if (gradient == GRADIENT_EMBEDDING)
         axes[0] = AXIS_WORD;
-    if (gradient_kind(gradient) == GRADIENT_TENSOR || gradient_kind(gradient) == GRADIENT_NUMBER)
-        return;
-    size_t pairs = rank - (gradient_kind(gradient) == GRADIENT_TERM);
-    name_broadcast(4, axes);
-    for (size_t x = 0, at = 0; x < 4; x++)
-        if (attention_has_axis(a, (const enum axis[]){AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY}[x]))
-            axes[at++] = (const enum axis[]){AXIS_BATCH, AXIS_HEAD, AXIS_QUERY, AXIS_KEY}[x];
-    if (gradient_kind(gradient) == GRADIENT_TERM)
-        axes[pairs] = gradient == GRADIENT_JACOBIAN ? AXIS_KEY : AXIS_FEATURE_K;
+}
+
+void gradient_axes(const struct attention *a, enum gradient gradient, enum axis axes[TENSOR_RANK_MAX])
+{
+    size_t rank = gradient_shape(a, gradient).rank;
+    enum gradient_kind kind = gradient_kind(gradient);
+    if (gradient == GRADIENT_BIAS)
+        name_broadcast(rank, axes);
+    else if (gradient == GRADIENT_ALIBI || gradient == GRADIENT_SINKS)
+        axes[0] = AXIS_HEAD;
+    else if (find_rows(gradient) != AXIS_NONE)
+        name_rows(a, rank, find_rows(gradient), axes);
+    else if (kind == GRADIENT_TENSOR || kind == GRADIENT_NUMBER)
+        name_features(gradient, rank, axes);
+    else
+        name_step(a, gradient, rank, axes);
 }
 
 size_t gradient_count(const struct attention *a, enum gradient gradient)
