@@ -115,7 +115,7 @@ void metrics_record(struct metrics *m, const struct metrics_request *r)
     histogram_add(&m->sizes_out, histogram_bytes(), (double)r->bytes_out);
     m->rejected[r->refusal] += r->refusal != PROBLEM_NONE;
     m->numbers += r->numbers;
-    if (route_is(r->route, ROUTE_JOB) && r->route->job == JOB_INFER && r->method == METHOD_POST)
+    if (r->route && r->route->kind == ROUTE_JOB && r->route->job == JOB_INFER && r->method == METHOD_POST)
         record_inference(&m->inference, r);
     if (r->queued)
         histogram_add(&m->queue, histogram_seconds(), seconds_of(r->queue));
