@@ -37,6 +37,7 @@ static void set_head(const struct service *service, const struct request *reques
     head->last = head->last || atomic_load(&service->phase) >= SERVICE_DRAINING;
     head->id = request->id;
     head->origin = request->head.origin;
+    head->forms = route_has_forms(request->route);
     head->method = request->head.method;
     head->content_encoding = content_encoding_name(answer->coding);
     reply_head_write(head, &service->settings, put_field, response);

@@ -94,8 +94,7 @@ static enum MHD_Result send_lasting(struct service *service, const struct reques
     struct answer answer = {.head = {.status = known ? 304 : 200,
                                      .media_type = known ? NULL : page->media_type,
                                      .etag = page->etag,
-                                     .release = request->route->release,
-                                     .forms = request->route->html || request->route->tables},
+                                     .release = request->route->release},
                             .page = page,
                             .coding = page->coding};
     return answer_send(service, request, &answer, reply);

@@ -24,7 +24,7 @@ struct reply_head {
     size_t json_length;   /* of a body that goes on after its JSON */
     bool last;            /* the connection ends with it */
     bool release;         /* what is at this path never changes: caches need not ask again */
-    bool forms;           /* Accept chooses among forms that caches may keep */
+    bool forms;           /* Accept chooses among forms */
 
     /* Of the request: */
     const char *id;

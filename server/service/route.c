@@ -113,6 +113,11 @@ bool route_allows(const struct route *route, enum method method)
     return kinds[route->kind].methods[method];
 }
 
+bool route_has_forms(const struct route *route)
+{
+    return route && (route->html || route->tables || route->picture);
+}
+
 bool route_is(const struct route *route, enum route_kind kind)
 {
     return route && route->kind == kind;

@@ -65,6 +65,9 @@ const char *route_allow(const struct route *route);
 /* Whether the method is served there. OPTIONS is, everywhere. */
 bool route_allows(const struct route *route, enum method method);
 
+/* Whether Accept chooses among forms of the reply. False for NULL, an unknown path. */
+bool route_has_forms(const struct route *route);
+
 /* False for NULL, an unknown path. */
 bool route_is(const struct route *route, enum route_kind kind);
 

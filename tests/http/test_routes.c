@@ -233,6 +233,25 @@ START_TEST(pictures_are_of_attention)
 }
 END_TEST
 
+/* Whoever asks for text or a picture gets another reply than the next one. */
+START_TEST(replies_vary_where_there_are_forms)
+{
+    static const struct {
+        const char *path, *body, *vary;
+    } rows[] = {
+        {"/v1/attention", SAMPLE_CAT, "Accept, Accept-Encoding"},
+        {"/v1/attention", "{}", "Accept, Accept-Encoding"},
+        {"/v1/attention/merge", "{}", "Accept-Encoding"},
+        {"/v1/decode", "{}", "Accept-Encoding"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct client_reply reply = client_post(&service, rows[i].path, rows[i].body);
+        check_header(&reply, "Vary", rows[i].vary);
+        client_free(&reply);
+    }
+}
+END_TEST
+
 /* A list may come in several lines, as some clients send it. */
 START_TEST(lines_of_a_list_are_one_list)
 {
@@ -518,6 +537,7 @@ Suite *routes_suite(void)
     tcase_add_test(tests, attention_computes);
     tcase_add_test(tests, text_is_for_people_who_ask_for_it);
     tcase_add_test(tests, pictures_are_of_attention);
+    tcase_add_test(tests, replies_vary_where_there_are_forms);
     tcase_add_test(tests, lines_of_a_list_are_one_list);
     tcase_add_test(tests, merge_computes);
     tcase_add_loop_test(tests, lasting_pages_have_an_etag, 0, 5);
