@@ -147,6 +147,14 @@ static struct job *make(const struct request_limits *limits, const struct job_or
     return job;
 }
 
+/* An escape may hide the name. */
+bool job_may_draw(const struct buffer *body)
+{
+    static const char name[] = "\"normal\"";
+    return body->length > 0 &&
+           (memmem(body->data, body->length, name, sizeof name - 1) || memchr(body->data, '\\', body->length));
+}
+
 struct job *job_new(const struct request_limits *limits, const struct job_order *order, struct buffer *body,
                     struct read_context context, struct error *err)
 {

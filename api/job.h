@@ -48,6 +48,9 @@ struct job_order {
     size_t lead;        /* blanks that stand before what the client sent */
 };
 
+/* Whether reading the text may take longer than its length says: it may name a tensor of seeded numbers. */
+bool job_may_draw(const struct buffer *body);
+
 /* Decodes and checks a body: everything that can be refused without computing is refused here. The text is taken over:
  * freed and zeroed as soon as it is decoded (also on failure), or kept when bytes follow the JSON, which are used where
  * they lie. NULL and an error. Runs on the calling thread. */

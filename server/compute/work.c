@@ -232,7 +232,7 @@ static void pack(struct work *work)
 bool work_try(struct work *work)
 {
     struct error err;
-    if (work->body.length > TINY_BODY || work->order.coding != CONTENT_ENCODING_NONE)
+    if (work->body.length > TINY_BODY || work->order.coding != CONTENT_ENCODING_NONE || job_may_draw(&work->body))
         return false;
     error_init(&err);
     if (decode(work, (struct read_context){.memory = work->service->memory, .defaults = work->service->defaults},

@@ -182,6 +182,27 @@ START_TEST(text_outside_matrices_is_priced)
 }
 END_TEST
 
+/* Such a text is short, and what it draws as long as it likes: it is not for a thread that serves others. */
+START_TEST(a_text_that_may_draw_is_known_before_it_is_read)
+{
+    static const struct {
+        const char *text;
+        bool draws;
+    } texts[] = {
+        {"", false},
+        {"{\"q\":[[1]],\"k\":[[1]],\"v\":[[1]]}", false},
+        {"{\"q\":{\"normal\":{},\"shape\":[1,1]}", true},
+        {"{\"q\":{\"\\u006eormal\":{},\"shape\":[1,1]}", true},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct buffer body = buffer_new(64);
+        buffer_append(&body, texts[i].text, strlen(texts[i].text));
+        ck_assert_int_eq(job_may_draw(&body), texts[i].draws);
+        buffer_free(&body);
+    }
+}
+END_TEST
+
 static void append_ones(struct buffer *body, const char *name, size_t count)
 {
     buffer_format(body, "\"%s\":[[1]", name);
@@ -312,6 +333,7 @@ Suite *limits_suite(void)
     tcase_add_test(tests, memory_past_the_limit);
     tcase_add_loop_test(tests, text_of_long_rows_is_priced, 0, 3);
     tcase_add_loop_test(tests, text_outside_matrices_is_priced, 0, 3);
+    tcase_add_test(tests, a_text_that_may_draw_is_known_before_it_is_read);
     tcase_add_test(tests, scratch_is_priced);
     tcase_add_loop_test(tests, memory_of_a_latent_way_back_is_priced, 0, 2 * sizeof latents / sizeof *latents);
     tcase_add_test(tests, long_rows_are_cut_into_blocks);
