@@ -152,6 +152,10 @@ static const struct example table[] = {
      "With float8 inputs and weights there are eight steps between 1 and 2.",
      "The weights are 0.2813 and 0.7500 in place of 0.2799 and 0.7201, and sum to 1.0313."},
 
+    {"edge-of-float16", "float16 ends at 65504",
+     "Large scores in float16: near its end it knows every 32nd number only, and beyond it none.",
+     "255 * 256 + 15 = 65295 became 65280. With 257 for 256 that score overflows float16, and the request is refused."},
+
     {"collapsed", "A collapsed softmax lets no gradient through",
      "Where one weight is nearly 1, w (1 - w) is nearly 0: the query cannot learn from its own mistake.",
      "gradients.masked and gradients.q are below a millionth, as jacobian_trace in stats says."},

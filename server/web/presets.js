@@ -15,7 +15,7 @@ export const SHELVES = Object.entries({
   "Several heads": "eight multi-head grouped-query multi-query",
   "Where words stand": "permutation alibi rotary",
   "What a model keeps": "past cache-multi-head cache-grouped cache-multi-query cache-latent",
-  "In fewer bits": "the-cat-bfloat the-cat-float-eight cache-eight-bits cache-four-bits cache-three-bits cache-two-bits keys-by-channel keys-by-token cache-turboquant cache-sketch",
+  "In fewer bits": "the-cat-bfloat the-cat-float-eight edge-of-float16 cache-eight-bits cache-four-bits cache-three-bits cache-two-bits keys-by-channel keys-by-token cache-turboquant cache-sketch",
   "How it learns": "value-or-key hidden-gradient collapsed copy-head",
   "Wrong ways and other ways": "mask-after-softmax wrong-mask-gradient linear tiles",
 }).map(([title, names]) => ({ title, names: names.split(" ") }));

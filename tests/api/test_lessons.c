@@ -37,7 +37,7 @@ START_TEST(each_runs_and_is_described)
     for (size_t x = 0; x < count(); x++) {
         const struct example *e = examples_at(x);
         ck_assert_ptr_eq(examples_find(e->name), e);
-        ck_assert_uint_eq(strspn(e->name, "abcdefghijklmnopqrstuvwxyz-"), strlen(e->name));
+        ck_assert_uint_eq(strspn(e->name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(e->name));
         ck_assert_msg(is_sentence(e->teaches) && is_sentence(e->look), "%s", e->name);
         json_t *reply = exchange_reply(examples_body(e));
         json_decref(reply);
@@ -124,6 +124,8 @@ static const struct {
     {"the-cat-bfloat", "weights.1", "[0.2793,0.7188]"},
     {"the-cat-float-eight", "weights.1", "[0.28125,0.75]"},
     {"the-cat-float-eight", "exact.weights.1", "[0.2799,0.7201]"},
+    {"edge-of-float16", "steps.scores.1", "[255,65280]"},
+    {"edge-of-float16", "error.scores.max", "15"},
     {"readout", "readout.0.probability", "0.55"},
     {"hidden-gradient", "gradients.masked.0", "[0,0]"},
     {"hidden-gradient", "gradients.k.1", "[0,0,0,0]"},
@@ -187,6 +189,17 @@ START_TEST(the_scale_prevents_the_collapse)
     json_t *reply = exchange_reply(body);
     exchange_near(reply, "weights.0.0", "0.6439", DIGITS);
     json_decref(reply);
+}
+END_TEST
+
+START_TEST(one_more_is_past_the_end_of_float16)
+{
+    char body[2000];
+    const char *given = examples_body(examples_find("edge-of-float16"));
+    const char *last = strstr(given, "256");
+    ck_assert_ptr_nonnull(last);
+    snprintf(body, sizeof body, "%.*s257%s", (int)(last - given), given, last + strlen("256"));
+    exchange_refused(body, ERROR_INVALID, "", "overflows float16 in query 1");
 }
 END_TEST
 
@@ -260,6 +273,7 @@ Suite *lessons_suite(void)
     tcase_add_loop_test(tests, what_the_sentences_say_is_shown, 0, (int)(sizeof shown / sizeof *shown));
     tcase_add_test(tests, the_past_gives_the_cat_to_the_last_digit);
     tcase_add_test(tests, the_scale_prevents_the_collapse);
+    tcase_add_test(tests, one_more_is_past_the_end_of_float16);
     tcase_add_test(tests, rotary_scores_are_equal_along_diagonals);
     tcase_add_test(tests, permuted_rows_give_permuted_rows);
     tcase_add_test(tests, alibi_falls_off_by_its_slope);
