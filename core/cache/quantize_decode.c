@@ -1,6 +1,8 @@
 /* From codes back to numbers. */
 #include "core/cache/quantize.h"
 
+#include "core/forward/flush.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -112,8 +114,10 @@ static void decode_token(const struct decoding *d, void *out)
     }
 }
 
+/* Subnormal numbers are kept, whoever asks: some ask while they are flushed, some do not. */
 void quantize_decode(const struct quantized *q, struct quantized_rows at, void *out, double *room)
 {
+    uint64_t control = flush_pause();
     size_t size = q->width * dtype_size(q->dequantized.dtype);
     struct decoding d = {.q = q, .head = at.b * q->heads + at.g, .rounded = room};
     d.turned = room + q->width;
@@ -126,4 +130,5 @@ void quantize_decode(const struct quantized *q, struct quantized_rows at, void *
         else
             decode_token(&d, row);
     }
+    flush_end(control);
 }

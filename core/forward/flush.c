@@ -50,6 +50,13 @@ uint64_t flush_begin(void)
     return control;
 }
 
+uint64_t flush_pause(void)
+{
+    uint64_t control = flush_control();
+    set_control(control & ~FLUSH);
+    return control;
+}
+
 void flush_end(uint64_t control)
 {
     set_control(control);

@@ -1,4 +1,5 @@
 /* A side that is decoded by tiles is the one that is dequantised as a whole. */
+#include "core/forward/flush.h"
 #include "tests/core/draw.h"
 #include "tests/core/quantize_trial.h"
 
@@ -86,12 +87,37 @@ START_TEST(tiles_have_the_bits_of_the_whole)
 }
 END_TEST
 
+/* Decoding by tiles runs while subnormal numbers are flushed, what shows its rows runs while they are not. */
+START_TEST(subnormal_numbers_have_the_same_bits_everywhere)
+{
+    const size_t shape[4] = {BATCH, HEADS, TOKENS, WIDTH};
+    struct both both = {.arena = arena_new(1 << 24)};
+    double x[NUMBERS], kept[WIDTH], flushed[WIDTH], room[3 * WIDTH];
+    struct draw draw = {1};
+    for (size_t at = 0; at < NUMBERS; at++)
+        x[at] = 1e-309 * draw_real(&draw);
+    both.request.k = sides[_i];
+    run_both(&both, tensor_dense(DTYPE_FLOAT64, 4, shape, x));
+    ck_assert_uint_le(quantize_room(&both.tiled), 3 * WIDTH);
+    quantize_decode(&both.tiled, (struct quantized_rows){.first = 5, .count = 1}, kept, room);
+    uint64_t control = flush_begin();
+    uint64_t flushing = flush_control();
+    quantize_decode(&both.tiled, (struct quantized_rows){.first = 5, .count = 1}, flushed, room);
+    ck_assert_uint_eq(flush_control(), flushing);
+    flush_end(control);
+    ck_assert_mem_eq(kept, flushed, sizeof kept);
+    ck_assert_double_gt(both.tiled.largest, 0);
+    arena_free(both.arena);
+}
+END_TEST
+
 Suite *quantize_tiles_suite(void);
 Suite *quantize_tiles_suite(void)
 {
     Suite *suite = suite_create("quantize tiles");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, tiles_have_the_bits_of_the_whole);
+    tcase_add_loop_test(tests, subnormal_numbers_have_the_same_bits_everywhere, 0, SIDES);
     suite_add_tcase(suite, tests);
     return suite;
 }
