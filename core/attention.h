@@ -41,7 +41,7 @@ struct attention {
     struct latent latent;
     struct precision precision;
     struct attention *inner;   /* what runs in place of an absorbed `latent`, or NULL */
-    const atomic_bool *cancel; /* stops attention_prepare; set after the check, or NULL */
+    const atomic_bool *cancel; /* stops attention_prepare and projections; set after the check, or NULL */
 };
 
 /* Checks shapes and options. Allocates nothing. */
@@ -132,7 +132,8 @@ bool attention_norms(struct attention *a, struct arena *arena, struct error *err
 /* out[b][H][n][d_out] = each head's output through its rows of w_o, before the sum over heads. */
 void attention_head_outputs(const struct attention *a, const void *merged, void *out);
 
-/* [b][n][d_out] = [b][n][h][e] W_o + b_o. `merged` and `out` are dense. ERROR_INVALID on overflow. */
+/* [b][n][d_out] = [b][n][h][e] W_o + b_o. `merged` and `out` are dense. ERROR_INVALID on overflow, ERROR_CANCELLED when
+ * *cancel is true. */
 bool attention_project_output(const struct attention *a, const void *merged, void *out, struct pool *pool,
                               struct error *err);
 

@@ -16,6 +16,7 @@ struct work {
     struct arena *arena;
     struct pool *pool;
     struct error *err;
+    const atomic_bool *cancel;
 };
 
 /* --- views --- */
@@ -94,7 +95,8 @@ static bool multiply(const struct work *k, struct tensor x, struct tensor w, enu
                                  .x_stride = x.stride[2],
                                  .w_stride = w.stride[0],
                                  .y_stride = y.stride[2],
-                                 .w_side = side};
+                                 .w_side = side,
+                                 .cancel = k->cancel};
     return projection_run(&p, name, k->pool, k->err);
 }
 
@@ -248,7 +250,7 @@ static bool absorb(const struct work *k)
 
 bool latent_prepare(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
 {
-    const struct work k = {a, arena, pool, err};
+    const struct work k = {a, arena, pool, err, a->cancel};
     if (!prepare_queries(&k) || !prepare_cache(&k))
         return false;
     if (a->request->latent.absorbed)
@@ -261,7 +263,7 @@ bool latent_prepare(struct attention *a, struct arena *arena, struct pool *pool,
 
 bool latent_expand(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
 {
-    const struct work k = {a, arena, pool, err};
+    const struct work k = {a, arena, pool, err, a->cancel};
     if (a->k.data)
         return true;
     if (!expand(&k))
@@ -272,7 +274,7 @@ bool latent_expand(struct attention *a, struct arena *arena, struct pool *pool, 
 
 bool latent_mix(const struct attention *a, void *output, struct pool *pool, struct error *err)
 {
-    const struct work k = {.pool = pool, .err = err};
+    const struct work k = {.pool = pool, .err = err, .cancel = a->cancel};
     struct tensor o = {.data = output,
                        .dtype = a->dtype,
                        .rank = 4,

@@ -49,6 +49,13 @@ static void store(struct tensor t, size_t at, double value)
         ((int16_t *)t.data)[at] = (int16_t)value;
 }
 
+/* --- given up? --- */
+
+static bool is_cancelled(const struct quantized *q)
+{
+    return q->cancel && atomic_load_explicit(q->cancel, memory_order_relaxed);
+}
+
 /* --- one token --- */
 
 /* Numbers of the side before this head's, in tensors with `per_head` of them. */
@@ -155,13 +162,13 @@ static void run_scales(const struct head *h)
     const struct quantized *q = h->coder->q;
     for (size_t x = 0; x < scales_per_head(q); x++)
         h->shared[x] = (struct shared){.least = HUGE_VAL, .most = -HUGE_VAL};
-    for (size_t j = 0; j < q->count; j++) {
+    for (size_t j = 0; j < q->count && !is_cancelled(q); j++) {
         read_token(h, j);
         for (size_t t = 0; t < q->width; t++)
             widen(shared_by(h, j, t), h->token.y[t]);
     }
     write_scales(h);
-    for (size_t j = 0; j < q->count; j++) {
+    for (size_t j = 0; j < q->count && !is_cancelled(q); j++) {
         read_token(h, j);
         for (size_t t = 0; t < q->width; t++)
             write_code(h, j, t, encode(q->side, shared_by(h, j, t), h->token.y[t]));
@@ -203,7 +210,7 @@ static void round_direction(const struct head *h, size_t j, double norm)
 static void run_turboquant(const struct head *h)
 {
     const struct quantized *q = h->coder->q;
-    for (size_t j = 0; j < q->count; j++) {
+    for (size_t j = 0; j < q->count && !is_cancelled(q); j++) {
         size_t at = before(h, q->count) + j;
         read_token(h, j);
         q->key.norm[at] = rotation_norm(h->token.x, q->width);
@@ -220,7 +227,7 @@ static void decode(const struct head *h)
 {
     const struct quantized *q = h->coder->q;
     double largest = 0;
-    for (size_t j = 0; j < q->tokens; j++) {
+    for (size_t j = 0; j < q->tokens && !is_cancelled(q); j++) {
         void *row = q->by_tile ? h->decoded : tensor_row(q->dequantized, h->b, h->g, j);
         quantize_decode(q, (struct quantized_rows){h->b, h->g, j, 1}, row, h->token.x);
         for (size_t t = 0; t < q->width; t++) {
@@ -308,7 +315,7 @@ static bool take_rotation(struct quantized *q, const char *name, struct arena *a
         rows[x] = dtype_get(given.dtype, given.data, x);
     rotation_given(&q->key.rotation, rows);
     arena_drop(arena, rows);
-    double defect = rotation_defect(&q->key.rotation);
+    double defect = rotation_defect(&q->key.rotation, q->cancel);
     snprintf(member, sizeof member, "%s.rotation", name);
     return defect <= ORTHOGONAL ||
            error_set(err, ERROR_INVALID, member,
@@ -331,7 +338,7 @@ static bool make_rotations(struct quantized *q, const char *name, struct arena *
     if (good && q->rotation_kind == QUANTIZE_HADAMARD)
         rotation_hadamard(rotation, &normal);
     if (good && q->rotation_kind == QUANTIZE_RANDOM)
-        good = rotation_random(rotation, &normal, arena, err);
+        good = rotation_random(rotation, &normal, q->cancel, arena, err);
     if (good && q->rotation_kind == QUANTIZE_GIVEN)
         good = take_rotation(q, name, arena, err);
     if (good && side->qjl && (good = rotation_new(&q->key.sketch, q->width, arena, err)))
@@ -383,5 +390,5 @@ bool quantize_run(struct quantized *q, struct tensor x, const char *name, struct
         return false;
     run_heads(&coder, pool);
     workspace_close(&coder.scratch, arena);
-    return true;
+    return !is_cancelled(q) || error_set(err, ERROR_CANCELLED, "", "The request was given up.");
 }

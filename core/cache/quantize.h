@@ -15,6 +15,7 @@
 #include "core/tensor/pool.h"
 #include "core/tensor/tensor.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 /* id, name, fewest and most bits; 0: the format has its own eight. */
@@ -94,9 +95,10 @@ struct quantized {
     struct tensor sign;        /* [m'][d], int16: 1 or -1 */
     struct tensor dequantized; /* [m][d], the kept tokens as they are; without data where it is decoded by tiles */
     struct tensor rotation, sketch;
-    double bits;    /* of the side in all; a scale, zero, norm or kept number counts 16 */
-    bool by_tile;   /* never dequantised as a whole */
-    double largest; /* of all |dequantized| */
+    double bits;               /* of the side in all; a scale, zero, norm or kept number counts 16 */
+    bool by_tile;              /* never dequantised as a whole */
+    double largest;            /* of all |dequantized| */
+    const atomic_bool *cancel; /* stops quantize_run; set after the plan, or NULL */
     struct quantize_key key;
 };
 
@@ -115,7 +117,7 @@ double quantize_flops(const struct quantized *quantized);
 double quantize_decode_flops(const struct quantized *quantized);
 
 /* Fills a plan from x [batch][heads][tokens][width]; memory from the arena. ERROR_INVALID for a given rotation that is
- * not orthogonal. x has to stay. */
+ * not orthogonal, ERROR_CANCELLED when *cancel is true. x has to stay. */
 bool quantize_run(struct quantized *quantized, struct tensor x, const char *name, struct arena *arena,
                   struct pool *pool, struct error *err);
 

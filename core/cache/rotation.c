@@ -36,6 +36,11 @@ void rotation_hadamard(struct rotation *r, struct normal *normal)
     fill_columns(r);
 }
 
+static bool is_cancelled(const atomic_bool *cancel)
+{
+    return cancel && atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
 /* --- QR --- */
 
 /* The reflection I - 2 w w^T that turns column c of `a`, from its row c on, into a multiple of the first unit vector: w
@@ -71,7 +76,8 @@ static void reflect(double *a, size_t d, size_t c, const double *w, double *sum)
 
 /* The reflections of G, one after another, leave U; the same ones, backwards, make Q of the identity. Where U has a
  * negative diagonal, that row of U and that column of Q change their signs. */
-bool rotation_random(struct rotation *r, struct normal *normal, struct arena *arena, struct error *err)
+bool rotation_random(struct rotation *r, struct normal *normal, const atomic_bool *cancel, struct arena *arena,
+                     struct error *err)
 {
     size_t d = r->width;
     double *u = r->columns;
@@ -80,12 +86,12 @@ bool rotation_random(struct rotation *r, struct normal *normal, struct arena *ar
         return false;
     normal_fill(normal, u, d * d);
     memset(r->rows, 0, d * d * sizeof *r->rows);
-    for (size_t c = 0; c < d; c++) {
+    for (size_t c = 0; c < d && !is_cancelled(cancel); c++) {
         find_reflection(u, d, c, w + c * d);
         reflect(u, d, c, w + c * d, w + d * d);
         r->rows[c * d + c] = 1;
     }
-    for (size_t c = d; c-- > 0;)
+    for (size_t c = d; c-- > 0 && !is_cancelled(cancel);)
         reflect(r->rows, d, c, w + c * d, w + d * d);
     for (size_t c = 0; c < d; c++)
         for (size_t i = 0; u[c * d + c] < 0 && i < d; i++)
@@ -101,11 +107,11 @@ void rotation_sketch(struct rotation *r, struct normal *normal)
     fill_columns(r);
 }
 
-double rotation_defect(const struct rotation *r)
+double rotation_defect(const struct rotation *r, const atomic_bool *cancel)
 {
     size_t d = r->width;
     double worst = 0;
-    for (size_t i = 0; i < d; i++)
+    for (size_t i = 0; i < d && !is_cancelled(cancel); i++)
         for (size_t k = 0; k <= i; k++) {
             double sum = i == k ? -1 : 0;
             for (size_t j = 0; j < d; j++)

@@ -26,6 +26,7 @@ static bool project_input(const struct attention *a, struct tensor x, struct ten
     p.y = arena_calloc(arena, numbers, dtype_size(a->dtype), err);
     p.x_stride = p.inner;
     p.w_stride = p.y_stride = outer;
+    p.cancel = a->cancel;
     if (!p.y)
         return false;
     *view = (struct tensor){.data = p.y,
@@ -121,10 +122,11 @@ static bool place(struct attention *a, struct arena *arena, struct pool *pool, s
 /* --- quantised keys and values --- */
 
 static bool quantize_side(struct quantized *q, struct tensor *t, const char *name, struct arena *arena,
-                          struct pool *pool, struct error *err)
+                          struct pool *pool, const atomic_bool *cancel, struct error *err)
 {
     if (!q->side)
         return true;
+    q->cancel = cancel;
     if (!quantize_run(q, *t, name, arena, pool, err))
         return false;
     *t = q->dequantized;
@@ -136,8 +138,8 @@ static bool quantize(struct attention *a, struct arena *arena, struct pool *pool
     a->kept_q = a->q;
     a->kept_k = a->k;
     a->kept_v = a->v;
-    return quantize_side(&a->quantized_k, &a->k, "quantize.k", arena, pool, err) &&
-           quantize_side(&a->quantized_v, &a->v, "quantize.v", arena, pool, err);
+    return quantize_side(&a->quantized_k, &a->k, "quantize.k", arena, pool, a->cancel, err) &&
+           quantize_side(&a->quantized_v, &a->v, "quantize.v", arena, pool, a->cancel, err);
 }
 
 static bool prepare_operands(struct attention *a, struct arena *arena, struct pool *pool, struct error *err)
@@ -225,6 +227,7 @@ bool attention_project_output(const struct attention *a, const void *merged, voi
                                  .y = out,
                                  .x_stride = inner,
                                  .w_stride = outer,
-                                 .y_stride = outer};
+                                 .y_stride = outer,
+                                 .cancel = a->cancel};
     return projection_run(&p, "w_o", pool, err);
 }

@@ -11,11 +11,18 @@ static void add_bias(const struct projection *p, size_t row)
     }
 }
 
+static bool is_cancelled(const struct projection *p)
+{
+    return p->cancel && atomic_load_explicit(p->cancel, memory_order_relaxed);
+}
+
 static void run_rows(void *context, size_t index, size_t worker)
 {
     (void)worker;
     const struct projection *p = context;
     size_t first = index * ROWS_PER_TASK;
+    if (is_cancelled(p))
+        return;
     size_t count = p->rows - first < ROWS_PER_TASK ? p->rows - first : ROWS_PER_TASK;
     size_t size = dtype_size(p->dtype);
     blas_product(p->dtype, p->w_side, count, p->outer, p->inner, (const char *)p->x + first * p->x_stride * size,
@@ -28,6 +35,8 @@ bool projection_run(const struct projection *p, const char *name, struct pool *p
 {
     struct projection work = *p;
     pool_run(pool, (p->rows + ROWS_PER_TASK - 1) / ROWS_PER_TASK, run_rows, &work);
+    if (is_cancelled(p))
+        return error_set(err, ERROR_CANCELLED, "", "The request was given up.");
     for (size_t row = 0; row < p->rows; row++) {
         const char *y = (const char *)p->y + row * p->y_stride * dtype_size(p->dtype);
         size_t column = dtype_find_overflow(p->dtype, y, p->outer);

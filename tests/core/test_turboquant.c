@@ -20,7 +20,7 @@ START_TEST(random_rotations_are_those_of_numpy)
     struct error err = {0};
     struct rotation r;
     struct normal normal = {7};
-    ck_assert(rotation_new(&r, 5, arena, &err) && rotation_random(&r, &normal, arena, &err));
+    ck_assert(rotation_new(&r, 5, arena, &err) && rotation_random(&r, &normal, NULL, arena, &err));
     for (size_t t = 0; t < 5; t++) {
         ck_assert_double_eq_tol(r.rows[t], first[t], 1e-14);
         ck_assert_double_eq_tol(r.rows[20 + t], last[t], 1e-14);
@@ -37,8 +37,8 @@ START_TEST(rotations_are_orthogonal)
         double x[256], y[256], back[256];
         struct rotation r;
         struct normal normal = {width};
-        ck_assert(rotation_new(&r, width, arena, &err) && rotation_random(&r, &normal, arena, &err));
-        ck_assert_double_le(rotation_defect(&r), 1e-14);
+        ck_assert(rotation_new(&r, width, arena, &err) && rotation_random(&r, &normal, NULL, arena, &err));
+        ck_assert_double_le(rotation_defect(&r, NULL), 1e-14);
         normal_fill(&normal, x, width);
         rotation_apply(&r, x, y);
         rotation_undo(&r, y, back);
@@ -50,7 +50,7 @@ START_TEST(rotations_are_orthogonal)
         struct normal normal = {3};
         ck_assert(rotation_new(&r, width, arena, &err));
         rotation_hadamard(&r, &normal);
-        ck_assert_double_le(rotation_defect(&r), 1e-14);
+        ck_assert_double_le(rotation_defect(&r, NULL), 1e-14);
     }
     arena_free(arena);
 }
