@@ -57,16 +57,22 @@ START_TEST(the_error_is_the_difference_from_the_exact_result)
 }
 END_TEST
 
-/* the-cat's keys under H_4 / 2: weights of the row of cat */
+/* the-cat's keys under H_4 / 2: the row of cat */
 START_TEST(turboquant_under_a_given_rotation_as_published)
 {
     static const char *const weights[] = {"[0.340995,0.659005]", "[0.218643,0.781357]", "[0.263208,0.736792]",
                                           "[0.266327,0.733673]"};
+    static const char *const scaled[] = {"[0.157418,0.816283]", "[0.124108,1.397698]", "[0.168487,1.197846]",
+                                         "[0.076669,1.090006]"};
     for (int bits = 1; bits <= 4; bits++) {
         char body[1200];
         snprintf(body, sizeof body,
-                 "{" CAT ",\"quantize\":{\"k\":{\"method\":\"turboquant\",\"bits\":%d,\"rotation\":" HALF "}}}", bits);
+                 "{" CAT ",\"quantize\":{\"k\":{\"method\":\"turboquant\",\"bits\":%d,\"rotation\":" HALF
+                 "}},\"include\":"
+                 "[\"weights\",\"steps.scaled\"]}",
+                 bits);
         json_t *r = exchange_reply(body);
+        exchange_near(r, "steps.scaled.1", scaled[bits - 1], 6e-7);
         exchange_near(r, "weights.1", weights[bits - 1], 6e-7);
         exchange_near(r, "quantization.k.rotation", HALF, 0);
         json_decref(r);

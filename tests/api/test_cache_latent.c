@@ -31,6 +31,24 @@ START_TEST(both_forms_of_latent_as_published)
 }
 END_TEST
 
+#define PROJECTED \
+    "[[5.625,2.25,-4.625,-6],[1.19759866,-1.91853911,-4.50796149,-9.99974339]," \
+    "[2.7624757,0.47380057,-7.79190813,-5.88998431]]"
+
+START_TEST(latent_heads_are_projected_as_published)
+{
+    static const char *const forms[] = {"expanded", "absorbed"};
+    char body[1600];
+    snprintf(body, sizeof body,
+             "{" LATENT ",\"form\":\"%s\"},\"w_o\":[[-0.25,-0.5,-1.75,0],[0.75,0.5,-0.75,1],[1.75,1.5,0.25,-2],"
+             "[-1.25,-1.5,1.25,-1]]}",
+             forms[_i]);
+    json_t *r = exchange_reply(body);
+    exchange_near(r, "output", PROJECTED, 5e-9);
+    json_decref(r);
+}
+END_TEST
+
 /* The present of a request is the past of the next. */
 START_TEST(the_present_of_latent_is_a_past)
 {
@@ -199,6 +217,7 @@ Suite *cache_latent_suite(void)
     Suite *suite = suite_create("latent requests");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, both_forms_of_latent_as_published);
+    tcase_add_loop_test(tests, latent_heads_are_projected_as_published, 0, 2);
     tcase_add_test(tests, the_present_of_latent_is_a_past);
     tcase_add_test(tests, explain_tells_a_cell_of_latent);
     tcase_add_loop_test(tests, gradients_go_through_latent, 0, 2);

@@ -6,21 +6,30 @@
 #include <check.h>
 #include <stdio.h>
 
-/* the-cat with rounded inputs: weights of the row of cat */
+/* the-cat with rounded inputs: the row of cat */
 START_TEST(rounded_inputs_as_published)
 {
     static const struct {
-        const char *format, *weights;
+        const char *format, *scores, *weights, *output;
         double ulp;
-    } cases[] = {{"float16", "[0.28002877,0.71997123]", 0x1p-10},
-                 {"bfloat16", "[0.27970656,0.72029344]", 0x1p-7},
-                 {"float8_e4m3", "[0.27695934,0.72304066]", 0x1p-3},
-                 {"float8_e5m2", "[0.31531416,0.68468584]", 0x1p-2}};
+    } cases[] = {{"float16", "[0.20034176,2.0889796]", "[0.28002877,0.71997123]",
+                  "[0.72409172,-0.32801068,-0.11596305,-0.12413079]", 0x1p-10},
+                 {"bfloat16", "[0.20176029,2.0935955]", "[0.27970656,0.72029344]",
+                  "[0.72674976,-0.32864265,-0.1162014,-0.12518726]", 0x1p-7},
+                 {"float8_e4m3", "[0.22875977,2.14794922]", "[0.27695934,0.72304066]",
+                  "[0.76532115,-0.33846494,-0.11873895,-0.14032115]", 0x1p-3},
+                 {"float8_e5m2", "[0.28515625,1.8359375]", "[0.31531416,0.68468584]",
+                  "[0.69820022,-0.33220714,-0.09881789,-0.11261449]", 0x1p-2}};
     for (size_t x = 0; x < sizeof cases / sizeof *cases; x++) {
         char body[800];
-        snprintf(body, sizeof body, "{" CAT ",\"precision\":{\"inputs\":\"%s\"}}", cases[x].format);
+        snprintf(body, sizeof body,
+                 "{" CAT ",\"precision\":{\"inputs\":\"%s\"},\"include\":[\"output\",\"weights\","
+                 "\"steps.scores\"]}",
+                 cases[x].format);
         json_t *r = exchange_reply(body);
+        exchange_near(r, "steps.scores.1", cases[x].scores, 6e-9);
         exchange_near(r, "weights.1", cases[x].weights, 6e-9);
+        exchange_near(r, "output.1", cases[x].output, 6e-9);
         ck_assert_double_eq(json_number_value(exchange_at(r, "ulp.inputs")), cases[x].ulp);
         ck_assert_double_eq(json_number_value(exchange_at(r, "ulp.softmax")), 0x1p-52);
         json_decref(r);

@@ -177,6 +177,22 @@ START_TEST(a_model_as_published)
 }
 END_TEST
 
+/* 48 layers of 24 heads of 86, 8192 tokens of 2 bytes a number: 3.25 GB, as published. */
+START_TEST(a_second_model_as_published)
+{
+    struct buffer body = buffer_new(SIZE_MAX);
+    buffer_string(&body, "{");
+    for (const char *name = "qkv"; *name; name++)
+        add_zeros(&body, (const char[]){*name, 0}, 24 * 86);
+    buffer_string(&body, "\"heads\":24,\"include\":[\"output\"],\"cost\":{\"layers\":48,\"context\":8192}}");
+    buffer_append(&body, "", 1);
+    json_t *r = exchange_reply(body.data);
+    check_number(r, "multi_head.cache_bytes", 3246391296);
+    json_decref(r);
+    buffer_free(&body);
+}
+END_TEST
+
 /* DeepSeek-V3: 128 heads of 128. A latent cache keeps 576 numbers a token and layer, multi-head keys and values 32768.
  */
 START_TEST(the_latent_cache_as_published)
@@ -255,6 +271,7 @@ Suite *cost_json_suite(void)
     tcase_add_test(tests, latent_cache_of_the_cat);
     tcase_add_loop_test(tests, groups_beside_multi_head, 0, (int)(sizeof divisors / sizeof *divisors));
     tcase_add_test(tests, a_model_as_published);
+    tcase_add_test(tests, a_second_model_as_published);
     tcase_add_test(tests, the_latent_cache_as_published);
     tcase_add_test(tests, a_latent_cache_of_a_narrow_head);
     tcase_add_test(tests, heads_cost_no_products);

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <string.h>
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
@@ -158,6 +159,35 @@ START_TEST(float32_and_tfloat32_round_to_nearest_even)
 }
 END_TEST
 
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static bool becomes(uint32_t bits, uint32_t wanted)
+{
+    return format_round(FORMAT_TFLOAT32, (double)float_of(bits)) == (double)float_of(wanted);
+}
+
+/* All codes of tfloat32, as float32 spells them (its last 13 bits are 0), every midpoint and its neighbours: half of
+ * the last bit that stays, and one bit less where that bit is even, is added to the code before the 13 go. Counted,
+ * because a call of ck_assert takes longer than a rounding. */
+START_TEST(tfloat32_agrees_with_all_codes_and_midpoints)
+{
+    const uint32_t step = 1U << 13;
+    size_t wrong = 0, codes = 0;
+    for (uint32_t code = 0; code < 0x7F800000U - step; code += step, codes++) {
+        wrong += !becomes(code, code);
+        for (uint32_t bits = code + step / 2 - 1; bits <= code + step / 2 + 1; bits++)
+            wrong += !becomes(bits, (bits + step / 2 - 1 + (bits >> 13 & 1)) & ~(step - 1));
+    }
+    ck_assert_uint_eq(codes, 255 * 1024 - 1);
+    ck_assert_uint_eq(wrong, 0);
+}
+END_TEST
+
 START_TEST(the_published_roundings)
 {
     const double x[] = {0.3, 1.6, 1.2, 0.7, 0.1, 2.09, 448, 464, 465, 0.001, 1e-7};
@@ -197,6 +227,7 @@ Suite *format_suite(void)
     tcase_add_test(tc, sixteen_bits_agree_with_all_codes_and_midpoints);
     tcase_add_test(tc, sixteen_bits_and_more_overflow_to_infinity);
     tcase_add_test(tc, float32_and_tfloat32_round_to_nearest_even);
+    tcase_add_test(tc, tfloat32_agrees_with_all_codes_and_midpoints);
     tcase_add_test(tc, the_published_roundings);
     suite_add_tcase(suite, tc);
     return suite;
