@@ -275,11 +275,11 @@ $B/revision: FORCE | $B/flags
 
 ### What must be installed #############################################################################################
 # A group is installed when one of its programs, or one of its libraries' pkg-config files, is missing, or what it tries
-# fails.
+# fails. curl is for the line to try that `make run` prints; whoever only builds can do without.
 
-deps-run_TOOLS := $(firstword $(CC)) $(AR) $(PKG_CONFIG)
+deps-run_TOOLS := $(firstword $(CC)) $(AR) $(PKG_CONFIG) $(if $(filter run,$(MAKECMDGOALS)),curl)
 deps-run_LIBRARIES := libmicrohttpd gnutls jansson openblas zlib libzstd libisal
-deps-run_PACKAGES := gcc libc6-dev binutils pkg-config libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev libzstd-dev libisal-dev
+deps-run_PACKAGES := gcc libc6-dev binutils pkg-config curl libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-pthread-dev zlib1g-dev libzstd-dev libisal-dev
 deps-test_TOOLS := curl
 deps-test_LIBRARIES := check libcurl
 deps-test_PACKAGES := check curl libcurl4-openssl-dev
