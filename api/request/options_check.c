@@ -23,10 +23,12 @@ bool options_for_people(struct options *o, const char *form, struct error *err)
            error_set(err, ERROR_INVALID, "encoding", "encoding base64 is for JSON; a reply %s has no such form.", form);
 }
 
-static bool check_labels(struct strings labels, size_t count, const char *name, const char *what, struct error *err)
+/* `each` names what there is one label for. */
+static bool check_labels(struct strings labels, size_t count, const char *name, const char *each, struct error *err)
 {
     return !labels.values || labels.count == count ||
-           error_set(err, ERROR_INVALID, name, "%s has %zu labels; there are %zu %s.", name, labels.count, count, what);
+           error_set(err, ERROR_INVALID, name, "%s has %zu label%s; the request makes it %zu: one for each %s.", name,
+                     labels.count, labels.count == 1 ? "" : "s", count, each);
 }
 
 static bool check_tokens(const struct options *o, const struct attention *a, struct error *err)
@@ -38,9 +40,9 @@ static bool check_tokens(const struct options *o, const struct attention *a, str
             "One list of tokens serves queries and keys only when there are as many; there are %zu queries "
             "and %zu keys, so give {\"query\":[..],\"key\":[..]}.",
             a->queries, a->keys);
-    bool good = check_labels(o->query_tokens, a->queries, one ? "tokens" : "tokens.query", "queries", err);
+    bool good = check_labels(o->query_tokens, a->queries, one ? "tokens" : "tokens.query", "query", err);
     if (!one)
-        good &= check_labels(o->key_tokens, a->keys, "tokens.key", "keys, the past included", err);
+        good &= check_labels(o->key_tokens, a->keys, "tokens.key", "key, the past included", err);
     return good;
 }
 
@@ -91,8 +93,8 @@ static bool check_readout(const struct options *o, const struct attention *a, st
 {
     const struct readout_options *r = &o->readout;
     if (o->readout_tokens.values && r->has_top_k && (uint64_t)r->top_k > a->vocabulary)
-        return error_set(err, ERROR_INVALID, "readout.top_k", "top_k is %lld; the vocabulary has %zu words.",
-                         (long long)r->top_k, a->vocabulary);
+        return error_set(err, ERROR_INVALID, "readout.top_k", "top_k is %lld; the vocabulary has %zu word%s.",
+                         (long long)r->top_k, a->vocabulary, a->vocabulary == 1 ? "" : "s");
     return true;
 }
 
@@ -129,6 +131,6 @@ bool options_check(const struct options *o, const struct attention *a, struct er
     good &= check_expect(o, a, err);
     if (o->readout_tokens.values)
         good &= check_labels(o->readout_tokens, o->attention.readout_w.shape[1], "readout.tokens",
-                             "columns of readout.w", err);
+                             "column of readout.w", err);
     return good;
 }

@@ -204,7 +204,7 @@ static const struct {
      "backward.target", "null: this row does not count"},
     {ONE ",\"readout\":{\"w\":[[1],[0]],\"tokens\":[\"a\"],\"top_k\":1},\"backward\":{\"target\":\"a\"}",
      "readout.top_k", "every word"},
-    {ONE ",\"readout\":{\"w\":[[1],[0]],\"tokens\":[\"a\"],\"top_k\":2}", "readout.top_k", "has 1 words"},
+    {ONE ",\"readout\":{\"w\":[[1],[0]],\"tokens\":[\"a\"],\"top_k\":2}", "readout.top_k", "has 1 word."},
     {ONE ",\"readout\":{\"w\":[[1],[0]],\"tokens\":[\"a\"],\"top_p\":0}", "readout.top_p", "greater than 0"},
     {"\"q\":[[[1,0]]],\"k\":[[[1,0]]],\"v\":[[[1,0]]]," WORDS ",\"backward\":{\"target\":\"no\"}", "backward.target",
      "axis of heads"},
