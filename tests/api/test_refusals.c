@@ -296,8 +296,11 @@ static const struct {
     {"need_weights", "\"weights\" in the list \"include\""},
     {"return_attention_scores", "\"include\""},
     {"sliding_window", "\"left\": w - 1"},
+    {"window", "here it is \"mask\":{\"window\":{\"left\":1,\"right\":0}}"},
+    {"cell", "\"cell\":{\"query\":0,\"key\":0} of POST /v1/attention/explain"},
     {"logits_soft_cap", "\"softcap\""},
     {"temperature", "which multiplies: 1 / (temperature * sqrt(d_k))"},
+    {"rotary", "\"rope\""},
     {"scores_bias", "\"mask\":{\"bias\":..}"},
     {"kv_cache", "\"past\""},
 };
