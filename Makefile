@@ -55,6 +55,9 @@ vector_FLAGS = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),$(1) -mfma 
 $B/core/simd/simd_avx2.o: private CFLAGS += $(call vector_FLAGS,-mavx2)
 $B/core/simd/simd_avx512.o: private CFLAGS += $(call vector_FLAGS,-mavx512f -mavx512dq)
 
+# The reference is slow as it is and has neither threads nor pointers that move: sanitizers have nothing to find there.
+$B/tests/core/refer%.o: private CFLAGS += $(if $(filter -fsanitize%,$(FLAGS_$(FLAVOUR))),-O2 -fno-sanitize=all)
+
 COMPILE = $(CC) $(BASE) $(FLAGS_$(FLAVOUR)) $(CPPFLAGS) $(CFLAGS)
 LINKER = $(CC) $(LINK) $(filter -O% -fsanitize% -fno-sanitize%,$(FLAGS_$(FLAVOUR))) $(LDFLAGS)
 
